@@ -23,20 +23,20 @@ static uint64_t record_ns(const struct user *user, enum ppu_trace_source source,
     return 0;
 }
 
-/* A place in both traces. */
-struct place {
+/* A position in both traces. */
+struct trace_mark {
     uint32_t device;
     uint32_t firmware;
 };
 
-static struct place place_now(const struct user *user)
+static struct trace_mark trace_mark_now(const struct user *user)
 {
-    return (struct place){ ppu_trace_next(user->device, PPU_TRACE_OF_DEVICE),
-                           ppu_trace_next(user->device, PPU_TRACE_OF_FIRMWARE) };
+    return (struct trace_mark){ ppu_trace_next(user->device, PPU_TRACE_OF_DEVICE),
+                                ppu_trace_next(user->device, PPU_TRACE_OF_FIRMWARE) };
 }
 
 /* The wait may have found the event before its interrupt came, which is then about to. */
-static double doorbell_to_irq_us(const struct user *user, struct place from)
+static double doorbell_to_irq_us(const struct user *user, struct trace_mark from)
 {
     double until_us = clock_ms() * 1e3 + PATIENCE_US;
     uint64_t raised_ns = 0;
@@ -57,7 +57,7 @@ enum ppu_err latency_measure(const struct user *user, uint64_t counter_va, struc
     enum ppu_err err = PPU_OK;
 
     for (uint32_t i = 0; i < WARM_UP + LATENCY_ROUNDS && err == PPU_OK; i++) {
-        struct place before = place_now(user);
+        struct trace_mark before = trace_mark_now(user);
         double before_us = clock_ms() * 1e3;
         err = user_run(user, count, &launch);
         double after_us = clock_ms() * 1e3;

@@ -239,18 +239,18 @@ struct life {
     uint32_t tree_ended;   /* of the last in the node's whole tree */
 };
 
-static void life_add(const struct script *script, struct life *life, uint32_t place, uint32_t entry)
+static void life_add(const struct script *script, struct life *life, uint32_t position, uint32_t entry)
 {
     uint32_t node = entry / 4;
 
     assert_in_range(node, 1, script->count - 1);
     switch (entry % 4) {
     case LOG_BEGUN:
-        life[node].first_begun = life[node].begun++ == 0 ? place : life[node].first_begun;
+        life[node].first_begun = life[node].begun++ == 0 ? position : life[node].first_begun;
         break;
     case LOG_ENDED:
-        life[node].first_ended = life[node].ended++ == 0 ? place : life[node].first_ended;
-        life[node].last_ended = place;
+        life[node].first_ended = life[node].ended++ == 0 ? position : life[node].first_ended;
+        life[node].last_ended = position;
         break;
     default:
         fail_msg("node %u could not be launched", node);

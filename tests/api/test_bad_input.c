@@ -576,7 +576,7 @@ static void many_faults(void **state)
 }
 
 /* The word of the block that is wrong is named. */
-static void names_the_place(void **state)
+static void names_the_location(void **state)
 {
     struct api *api = *state;
     struct bad bad = bad_new(api);
@@ -622,7 +622,7 @@ int main(void)
         api_test("copy to read-only memory [A9]", copy_read_only),
         api_test("more faults than the error ring has entries [A2]", many_faults),
         api_test("a fault whose record was lost is still told [A2]", lost_record),
-        api_test("a fault names correlation, context, entry and word [A2]", names_the_place),
+        api_test("a fault names correlation, context, entry and word [A2]", names_the_location),
     };
     const size_t other_count = PPU_ARRAY_SIZE(others);
     struct CMUnitTest tests[BAD_INPUTS + BAD_TMDS + PPU_ARRAY_SIZE(others)];

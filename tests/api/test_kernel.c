@@ -426,8 +426,8 @@ static void streams_in_order(void **state)
     }
     for (uint32_t turn = 0; turn < 3; turn++) {
         for (uint32_t i = 0; i < streams; i++) {
-            const uint64_t place = api_va(api, memory) + 64 * i;
-            const uint64_t params[] = { place, place + 16 + 4 * turn };
+            const uint64_t own_va = api_va(api, memory) + 64 * i;
+            const uint64_t params[] = { own_va, own_va + 16 + 4 * turn };
             const struct ppu_launch launch = {
                 .grid = { 1, 1, 1 },
                 .cta = { 1, 1, 1 },

@@ -805,10 +805,10 @@ static void permutation_check(const struct permutation *p, uint32_t base)
     uint32_t order[PERMUTED];
 
     for (uint32_t i = 0; i < PERMUTED; i++) {
-        uint32_t place = ppu_workq_distance(base, p->counters[i], ppu_workq_shared(p->queue)->period);
-        assert_int_equal(place % 2, 0);
-        assert_true(place / 2 < PERMUTED);
-        order[place / 2] = i;
+        uint32_t position = ppu_workq_distance(base, p->counters[i], ppu_workq_shared(p->queue)->period);
+        assert_int_equal(position % 2, 0);
+        assert_true(position / 2 < PERMUTED);
+        order[position / 2] = i;
     }
     released_in_order(p->sems, order, PERMUTED);
 }

@@ -54,9 +54,9 @@ EACH_LEVEL static void quick_errors(const float *restrict got, const double *res
     for (uint32_t i = 0; i < count; i++) {
         double value = (double)got[i], exact = wanted[i];
         int64_t exponent = (int64_t)(bits_of(exact) & 0x7ffull << 52);
-        double places = fabs(value - exact) *
-                        of_bits(SCALE_OF_ONE - (uint64_t)(exponent > LEAST_EXPONENT ? exponent : LEAST_EXPONENT));
-        error[i] = value == (double)(float)exact || (value != value && exact != exact) ? 0 : places;
+        double ulps = fabs(value - exact) *
+                      of_bits(SCALE_OF_ONE - (uint64_t)(exponent > LEAST_EXPONENT ? exponent : LEAST_EXPONENT));
+        error[i] = value == (double)(float)exact || (value != value && exact != exact) ? 0 : ulps;
     }
 }
 

@@ -15,7 +15,7 @@
 #include <string.h>
 
 #define KERNELS 60u
-#define PLACES 4u /* of the arguments, for each kernel */
+#define LAYOUTS 4u /* of the arguments, for each kernel */
 #define POINTERS 4u
 #define STATEMENTS 4u
 #define TURNS 23u    /* at most */
@@ -38,7 +38,7 @@ static const char type_text[] = "typedef ushort __attribute__((may_alias)) u16;\
                                 "typedef ulong __attribute__((may_alias)) u64;\n";
 
 /* Element of a pointer: begin + stride * i + offset, in elements; or, indexed, begin + (element & 7). */
-struct place {
+struct operand {
     uint32_t pointer;
     int32_t stride, offset;
     bool indexed;
@@ -50,7 +50,7 @@ enum operation { ADD, XOR, MUL, OPERATIONS };
 
 /* to = a op b + constant, b an element too or the sum of what was read so far */
 struct statement {
-    struct place to, a, b;
+    struct operand to, a, b;
     bool sums;
     enum operation operation;
     uint32_t constant;
@@ -81,16 +81,16 @@ static bool chance(uint32_t percent)
 }
 
 /* `plain`: what can be grouped most easily, and so go wrong. */
-static struct place random_place(const struct plan *plan, bool plain, bool load)
+static struct operand random_operand(const struct plan *plan, bool plain, bool load)
 {
     static const int32_t strides[] = { 1, 1, 2, 3, -1 };
-    struct place place = { .pointer = below(plan->pointers), .stride = plain ? 1 : strides[below(5)] };
+    struct operand operand = { .pointer = below(plan->pointers), .stride = plain ? 1 : strides[below(5)] };
 
-    place.offset = plain ? 0 : (int32_t)below(7) - 3;
-    place.indexed = load && !plain && chance(20);
-    place.index_pointer = below(plan->pointers);
-    place.index_offset = (int32_t)below(3);
-    return place;
+    operand.offset = plain ? 0 : (int32_t)below(7) - 3;
+    operand.indexed = load && !plain && chance(20);
+    operand.index_pointer = below(plan->pointers);
+    operand.index_offset = (int32_t)below(3);
+    return operand;
 }
 
 static struct plan random_plan(void)
@@ -103,9 +103,9 @@ static struct plan random_plan(void)
         plan.type[p] = one_type ? plan.type[0] : below(4);
     }
     for (uint32_t s = 0; s < plan.count; s++) {
-        plan.statements[s] = (struct statement){ .to = random_place(&plan, plain, false),
-                                                 .a = random_place(&plan, plain, true),
-                                                 .b = random_place(&plan, plain, true),
+        plan.statements[s] = (struct statement){ .to = random_operand(&plan, plain, false),
+                                                 .a = random_operand(&plan, plain, true),
+                                                 .b = random_operand(&plan, plain, true),
                                                  .sums = chance(15),
                                                  .operation = below(OPERATIONS),
                                                  .constant = below(1000) };
@@ -133,13 +133,14 @@ static void __attribute__((format(printf, 2, 3))) add(struct text *text, const c
 }
 
 /* `turn`: NULL: the loop's counter */
-static void add_place(struct text *text, const struct place *place, const char *turn)
+static void add_operand(struct text *text, const struct operand *operand, const char *turn)
 {
-    if (place->indexed) {
-        add(text, "p%u[b%u + %d + (int)(p%u[b%u + %s + %d] & 7)]", place->pointer, place->pointer, place->offset,
-            place->index_pointer, place->index_pointer, turn, place->index_offset);
+    if (operand->indexed) {
+        add(text, "p%u[b%u + %d + (int)(p%u[b%u + %s + %d] & 7)]", operand->pointer, operand->pointer, operand->offset,
+            operand->index_pointer, operand->index_pointer, turn, operand->index_offset);
     } else {
-        add(text, "p%u[b%u + %d * %s + %d]", place->pointer, place->pointer, place->stride, turn, place->offset);
+        add(text, "p%u[b%u + %d * %s + %d]", operand->pointer, operand->pointer, operand->stride, turn,
+            operand->offset);
     }
 }
 
@@ -150,15 +151,15 @@ static void add_statements(struct text *text, const struct plan *plan, const cha
     for (uint32_t s = 0; s < plan->count; s++) {
         const struct statement *statement = &plan->statements[s];
         add(text, "    { ulong a = ");
-        add_place(text, &statement->a, turn);
+        add_operand(text, &statement->a, turn);
         add(text, ", b = ");
         if (statement->sums) {
             add(text, "sum");
         } else {
-            add_place(text, &statement->b, turn);
+            add_operand(text, &statement->b, turn);
         }
         add(text, "; sum += a; ");
-        add_place(text, &statement->to, turn);
+        add_operand(text, &statement->to, turn);
         add(text, " = (a %c b) + %u; }\n", signs[statement->operation], statement->constant);
     }
 }
@@ -220,30 +221,30 @@ static int64_t begin_of(const struct plan *plan, uint32_t pointer, uint32_t item
     return (int64_t)item * (WINDOW >> types[plan->type[pointer]].log2);
 }
 
-static int64_t element_of(const struct plan *plan, struct memory *memory, const struct place *place, uint32_t item,
+static int64_t element_of(const struct plan *plan, struct memory *memory, const struct operand *operand, uint32_t item,
                           int32_t turn)
 {
-    int64_t begin = begin_of(plan, place->pointer, item);
+    int64_t begin = begin_of(plan, operand->pointer, item);
 
-    if (place->indexed) {
-        int64_t from = begin_of(plan, place->index_pointer, item) + turn + place->index_offset;
-        return begin + place->offset + (int64_t)(read_element(plan, memory, place->index_pointer, from) & 7);
+    if (operand->indexed) {
+        int64_t from = begin_of(plan, operand->index_pointer, item) + turn + operand->index_offset;
+        return begin + operand->offset + (int64_t)(read_element(plan, memory, operand->index_pointer, from) & 7);
     }
-    return begin + (int64_t)place->stride * turn + place->offset;
+    return begin + (int64_t)operand->stride * turn + operand->offset;
 }
 
-static uint64_t read_place(const struct plan *plan, struct memory *memory, const struct place *place, uint32_t item,
-                           int32_t turn)
+static uint64_t read_operand(const struct plan *plan, struct memory *memory, const struct operand *operand,
+                             uint32_t item, int32_t turn)
 {
-    return read_element(plan, memory, place->pointer, element_of(plan, memory, place, item, turn));
+    return read_element(plan, memory, operand->pointer, element_of(plan, memory, operand, item, turn));
 }
 
 static void run_turn(const struct plan *plan, struct memory *memory, uint32_t item, int32_t turn, uint64_t *sum)
 {
     for (uint32_t s = 0; s < plan->count; s++) {
         const struct statement *statement = &plan->statements[s];
-        uint64_t a = read_place(plan, memory, &statement->a, item, turn);
-        uint64_t b = statement->sums ? *sum : read_place(plan, memory, &statement->b, item, turn);
+        uint64_t a = read_operand(plan, memory, &statement->a, item, turn);
+        uint64_t b = statement->sums ? *sum : read_operand(plan, memory, &statement->b, item, turn);
         *sum += a;
         uint64_t value = statement->operation == ADD ? a + b : statement->operation == XOR ? a ^ b : a * b;
         value += statement->constant;
@@ -468,7 +469,7 @@ static void check_free(struct check *check)
 }
 
 /* Puts the arguments somewhere else, and runs the model and what is compiled for any launch. */
-static void check_place(struct check *check, uint64_t seed)
+static void check_layout(struct check *check, uint64_t seed)
 {
     choose_addresses(&check->plan, &check->memory, check->regions);
     check_model(check);
@@ -495,9 +496,9 @@ static void check_kernel(struct device *device, uint64_t seed)
 {
     struct check *check = check_new(device, seed);
 
-    for (uint32_t place = 0; place < PLACES; place++) {
-        check_place(check, seed);
-        device->variant = &device_variants[place == PLACES - 1 ? below(device_variant_count) : 0];
+    for (uint32_t layout = 0; layout < LAYOUTS; layout++) {
+        check_layout(check, seed);
+        device->variant = &device_variants[layout == LAYOUTS - 1 ? below(device_variant_count) : 0];
         uint32_t at = run_known(check);
         if (at != ALL_BYTES) {
             report(&check->source, &check->known, device->variant->name, seed, at);
@@ -521,8 +522,8 @@ enum direction {
 /* p1[i] = 2 * p0[i] + 7, and back with p2 between. */
 static struct plan distance_plan(uint32_t type, enum direction direction)
 {
-    const struct place p0 = { .pointer = 0, .stride = 1 }, p1 = { .pointer = 1, .stride = 1 },
-                       p2 = { .pointer = 2, .stride = 1 };
+    const struct operand p0 = { .pointer = 0, .stride = 1 }, p1 = { .pointer = 1, .stride = 1 },
+                         p2 = { .pointer = 2, .stride = 1 };
 
     return (struct plan){ .pointers = 3,
                           .type = { type, type, type },
@@ -841,7 +842,7 @@ static void wrong_relations(void **context)
         uint32_t caught = 0;
         for (uint64_t seed = 1; seed <= WRONG_KERNELS; seed++) {
             struct check *check = check_new(*context, seed);
-            check_place(check, seed);
+            check_layout(check, seed);
             lies[l].falsify(&check->known);
             caught += is_noticed(check);
             check_free(check);

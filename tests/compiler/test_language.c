@@ -203,9 +203,9 @@ static void copies(struct device *device)
     }
 }
 
-static void places(struct device *device)
+static void address_spaces(struct device *device)
 {
-    device_kernel(device, "places");
+    device_kernel(device, "address_spaces");
     uint64_t *out = device_buffer(device, 0, 64 * 6 * 4);
     device->global_offset[0] = 7;
     device->global_offset[1] = 1ull << 33;
@@ -479,9 +479,10 @@ static void atomics_anywhere(struct device *device)
 static void language(void **state)
 {
     static void (*const checks[])(struct device *) = {
-        structures,      constants,   vectors,  generics,         atomics, prints,         halves,     normals,
-        private_atomics, copies,      places,   threes,           wides,   half_vectors,   print_more, group_sizes,
-        variables,       long_copies, pointers, atomics_anywhere, nulls,   held_addresses,
+        structures, constants,        vectors,         generics,       atomics,        prints,
+        halves,     normals,          private_atomics, copies,         address_spaces, threes,
+        wides,      half_vectors,     print_more,      group_sizes,    variables,      long_copies,
+        pointers,   atomics_anywhere, nulls,           held_addresses,
     };
     struct device *device = *state;
 

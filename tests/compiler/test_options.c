@@ -347,9 +347,9 @@ static void nothing_is_written(void **state)
         struct ppu_compiled made;
         for (const char *at = texts[i]; *at != 0; at++) {
             size_t len = strlen(text);
-            bool place = strncmp(at, "PLACE", 5) == 0;
-            snprintf(text + len, sizeof(text) - len, place ? "%s" : "%.1s", place ? folder : at);
-            at += place ? 4 : 0;
+            bool is_folder = strncmp(at, "PLACE", 5) == 0;
+            snprintf(text + len, sizeof(text) - len, is_folder ? "%s" : "%.1s", is_folder ? folder : at);
+            at += is_folder ? 4 : 0;
         }
         const struct ppu_compile_options options = { .options = text };
         assert_int_equal(ppu_compile_source(source, sizeof(source) - 1, &options, &made), PPU_COMPILE_BAD_OPTIONS);

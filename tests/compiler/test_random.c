@@ -371,14 +371,14 @@ static void host_results(const char *text, const uint32_t *in, uint32_t *out, ui
 /* ---- both ---- */
 
 /* Floats in the order of their size, as integers: neighbours differ by 1. */
-static int64_t place_of(uint32_t bits)
+static int64_t ordinal_of(uint32_t bits)
 {
     return bits >> 31 ? -(int64_t)(bits & 0x7fffffff) : (int64_t)bits;
 }
 
 static bool is_fine(uint32_t got, uint32_t wanted, uint32_t ulp)
 {
-    int64_t distance = place_of(got) - place_of(wanted);
+    int64_t distance = ordinal_of(got) - ordinal_of(wanted);
 
     if (got == 0x7fc00000 || wanted == 0x7fc00000) {
         return got == wanted;

@@ -959,7 +959,7 @@ static void bad_copies_are_refused(void **state)
     }
 }
 
-static void bad_places_are_refused(void **state)
+static void bad_tmd_offsets_are_refused(void **state)
 {
     struct board *board = *state;
     const struct ppu_tmd tmd = good_tmd(4, 1, 1, 32);
@@ -1154,7 +1154,7 @@ int main(void)
         { "a grid has no limit [A6]", the_limit_of_a_grid_stays, setup_slices, teardown, NULL },
         { "the largest grid starts and is killed [A6]", a_huge_grid_runs_and_is_killed, setup_slices, teardown, NULL },
         { "a bad TMD copy is refused with its reason [A11]", bad_copies_are_refused, setup_slices, teardown, NULL },
-        { "a TMD copy at a bad place is refused [A11]", bad_places_are_refused, setup_slices, teardown, NULL },
+        { "a TMD copy at a bad place is refused [A11]", bad_tmd_offsets_are_refused, setup_slices, teardown, NULL },
         { "a CTA too large for this machine is refused [A11]", too_large_for_this_machine, NULL, NULL, NULL },
         { "scribbled TMD copies do no harm, in slices [A11]", scribbled_copies, setup_slices, teardown, NULL },
         { "scribbled TMD copies do no harm, on threads [A11]", scribbled_copies, setup_threads, teardown, NULL },

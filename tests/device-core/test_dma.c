@@ -214,7 +214,7 @@ static void bad_descriptors(void **state)
         { .op = PPU_DMA_SEM_ARM, .entry = PPU_MAX_ARMED, .src_space = PPU_SPACE_VRAM, .src = HEAP_AT },
         { .op = PPU_DMA_SEM_ARM, .flags = 1, .src_space = PPU_SPACE_VRAM, .src = HEAP_AT },
     };
-    const uint32_t places[] = { 0, PPU_MCU_DTCM - 8, PPU_MCU_DTCM + MCU_BYTES - 64, 0xfffffff8u };
+    const uint32_t offsets[] = { 0, PPU_MCU_DTCM - 8, PPU_MCU_DTCM + MCU_BYTES - 64, 0xfffffff8u };
 
     for (size_t i = 0; i < PPU_ARRAY_SIZE(bad); i++) {
         struct ppu_dma_desc desc = bad[i];
@@ -223,9 +223,9 @@ static void bad_descriptors(void **state)
         assert_int_equal(submit(board, &desc), PPU_FAULT_BAD_DESC);
         assert_int_equal(mcu_read(board, PPU_REG_DEVICE_ERROR), PPU_DEVERR_DESC);
     }
-    for (size_t i = 0; i < PPU_ARRAY_SIZE(places); i++) {
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(offsets); i++) {
         mcu_write(board, PPU_REG_DEVICE_ERROR, UINT32_MAX);
-        mcu_write(board, PPU_REG_DMA_SUBMIT, places[i]);
+        mcu_write(board, PPU_REG_DMA_SUBMIT, offsets[i]);
         assert_int_equal(mcu_read(board, PPU_REG_DEVICE_ERROR), PPU_DEVERR_DESC);
     }
 }
@@ -761,13 +761,13 @@ static void armed_table_against_model(void **state)
     for (uint32_t n = 0; n < 6000; n++) {
         uint32_t entry = random_below(&random, 64);
         uint32_t word = random_below(&random, 12);
-        uint64_t place = HEAP_AT + (uint64_t)word * PPU_SEM_ALIGN * (word % 3 == 0 ? 256 * 256 : 1);
+        uint64_t vram_offset = HEAP_AT + (uint64_t)word * PPU_SEM_ALIGN * (word % 3 == 0 ? 256 * 256 : 1);
         struct ppu_touch_event event;
 
         switch (random_below(&random, 4)) {
         case 0:
         case 1:
-            arm(board, entry * 16, PPU_SPACE_VRAM, place, word);
+            arm(board, entry * 16, PPU_SPACE_VRAM, vram_offset, word);
             armed[entry] = word + 1;
             break;
         case 2:
@@ -775,7 +775,7 @@ static void armed_table_against_model(void **state)
             armed[entry] = 0;
             break;
         default:
-            release(board, PPU_SPACE_VRAM, place, n, 0);
+            release(board, PPU_SPACE_VRAM, vram_offset, n, 0);
             while (ring_pop(board, PPU_RING_TOUCH, &event)) {
                 assert_int_equal(armed[event.entry / 16], word + 1);
                 assert_int_equal(event.tag, word);

@@ -178,9 +178,9 @@ static void ctx_save_takes_areas(void **state)
     struct board *board = *state;
     const uint32_t bytes = mcu_read(board, PPU_REG_SWITCH_BYTES), last = MACHINE_VRAM - bytes;
     const struct {
-        uint32_t place;
+        uint32_t area;
         bool taken;
-    } places[] = {
+    } areas[] = {
         { 0, true },
         { PPU_SWITCH_ALIGN, true },
         { last, true },
@@ -193,12 +193,12 @@ static void ctx_save_takes_areas(void **state)
 
     assert_in_range(bytes, 1, MACHINE_VRAM - 2 * PPU_SWITCH_ALIGN);
     assert_int_equal(bytes % PPU_SWITCH_ALIGN, 0);
-    for (size_t i = 0; i < PPU_ARRAY_SIZE(places); i++) {
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(areas); i++) {
         mcu_write(board, PPU_REG_DEVICE_ERROR, UINT32_MAX);
         mcu_write(board, PPU_REG_CTX_SAVE + 4, PPU_SWITCH_ALIGN);
-        mcu_write(board, PPU_REG_CTX_SAVE + 4, places[i].place);
-        assert_int_equal(mcu_read(board, PPU_REG_CTX_SAVE + 4), places[i].taken ? places[i].place : 0);
-        assert_int_equal(mcu_read(board, PPU_REG_DEVICE_ERROR), places[i].taken ? 0 : PPU_DEVERR_ARG);
+        mcu_write(board, PPU_REG_CTX_SAVE + 4, areas[i].area);
+        assert_int_equal(mcu_read(board, PPU_REG_CTX_SAVE + 4), areas[i].taken ? areas[i].area : 0);
+        assert_int_equal(mcu_read(board, PPU_REG_DEVICE_ERROR), areas[i].taken ? 0 : PPU_DEVERR_ARG);
     }
 }
 

@@ -70,12 +70,12 @@ static void move_indices(struct board *board, uint32_t ring, uint32_t index)
 {
     const char *error = NULL;
     size_t len = 0;
-    const uint32_t place[2] = { RING_AT(ring), SIZE };
+    const uint32_t location[2] = { RING_AT(ring), SIZE };
 
     core_pause(board->core);
     uint8_t *state = core_save(board->core, &len);
     for (size_t at = 0; at + 12 <= len; at++) {
-        if (memcmp(state + at, place, sizeof(place)) == 0) {
+        if (memcmp(state + at, location, sizeof(location)) == 0) {
             memcpy(state + at + 8, &index, sizeof(index));
         }
     }

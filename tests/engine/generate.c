@@ -263,21 +263,21 @@ static void emit_access(struct gen *g)
         const char *space;
         const char *address;
         uint32_t bytes;
-    } places[] = {
+    } targets[] = {
         { "g", "s0+v1+", PRIVATE_BYTES }, { "s", "v3+", SLOT_BYTES }, { "l", "", GEN_LOCAL },
         { "u", "v32+", SLOT_BYTES },      { "u", "v34+", GEN_LOCAL }, { "u", "v36+", PRIVATE_BYTES },
     };
     const struct width *w = &widths[below(g, PPU_ARRAY_SIZE(widths))];
-    uint32_t place = below(g, PPU_ARRAY_SIZE(places)), unit = PPU_MIN(w->bytes, 4);
-    uint32_t at = below(g, (places[place].bytes - w->bytes) / unit + 1) * unit;
+    uint32_t target = below(g, PPU_ARRAY_SIZE(targets)), unit = PPU_MIN(w->bytes, 4);
+    uint32_t at = below(g, (targets[target].bytes - w->bytes) / unit + 1) * unit;
 
     if (below(g, 4) == 0) {
         emit_indexed(g);
         return;
     }
     emit_guard(g);
-    emit(g, "%s%s.%s v%u, [%s%u]\n", below(g, 2) ? "ld" : "st", places[place].space, w->text, dest(g, w->words),
-         places[place].address, at);
+    emit(g, "%s%s.%s v%u, [%s%u]\n", below(g, 2) ? "ld" : "st", targets[target].space, w->text, dest(g, w->words),
+         targets[target].address, at);
 }
 
 static void emit_param(struct gen *g, bool joined)
@@ -321,13 +321,13 @@ static void emit_shared_counter(struct gen *g)
 
 static void emit_own_atomic(struct gen *g)
 {
-    static const char *const places[] = { "atomg|s0+v1", "atoms|v3", "atomu|v32", "atomu|v36", "atomg|s0+v7*4" };
+    static const char *const targets[] = { "atomg|s0+v1", "atoms|v3", "atomu|v32", "atomu|v36", "atomg|s0+v7*4" };
     static const char *const ops[] = {
 #define PPU_AOP(name, text, number, doc) text,
 #include "ppu/isa.def"
     };
     uint32_t op = below(g, PPU_ARRAY_SIZE(ops)), wide = below(g, 2), words = 1 + wide;
-    const char *place = places[below(g, 5)];
+    const char *target = targets[below(g, 5)];
 
     if (below(g, 3) == 0) { /* one that an SM may gather; what comes next sees it */
         emit_guard(g);
@@ -335,13 +335,13 @@ static void emit_own_atomic(struct gen *g)
         return;
     }
 
-    if (strchr(place, '*')) {
+    if (strchr(target, '*')) {
         wide = 0;
         words = 1;
         emit(g, "shr v7, v1, 2\n");
     }
     emit_guard(g);
-    emit(g, "%.5s.%s%s.seq_cst.sys v%u, [%s], v%u\n", place, ops[op], wide ? ".b64" : "", dest(g, words), place + 6,
+    emit(g, "%.5s.%s%s.seq_cst.sys v%u, [%s], v%u\n", target, ops[op], wide ? ".b64" : "", dest(g, words), target + 6,
          dest(g, op == PPU_AOP_CAS ? 2 * words : words));
 }
 

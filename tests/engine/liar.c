@@ -170,7 +170,7 @@ const uint32_t lies_count = PPU_ARRAY_SIZE(lies);
 
 /* ---- any field ---- */
 
-enum place_kind { OF_SLOT, OF_CTA, OF_WARP, OF_SM };
+enum object_kind { OF_SLOT, OF_CTA, OF_WARP, OF_SM };
 
 /* Numbers that a snapshot has, where the lies are: what a liar would change. */
 #define FIELD(kind, type, member)                                               \
@@ -178,7 +178,7 @@ enum place_kind { OF_SLOT, OF_CTA, OF_WARP, OF_SM };
         kind, offsetof(struct type, member), sizeof(((struct type *)0)->member) \
     }
 static const struct field {
-    enum place_kind kind;
+    enum object_kind kind;
     size_t offset, bytes;
 } fields[] = {
     FIELD(OF_SLOT, dist_slot, state),
@@ -232,7 +232,7 @@ static const struct field {
     FIELD(OF_SM, sm, mode[0].normal),
 };
 
-static uint8_t *place_of(const struct liar *l, enum place_kind kind, uint32_t n)
+static uint8_t *object_of(const struct liar *l, enum object_kind kind, uint32_t n)
 {
     switch (kind) {
     case OF_SLOT:
@@ -270,7 +270,7 @@ void liar_change(struct liar *l, uint32_t field, uint32_t place, uint32_t how, u
 {
     const struct field *f = &fields[field % PPU_ARRAY_SIZE(fields)];
     const uint32_t wanted = 1u << (how / LIAR_WAYS) % 4, width = wanted < f->bytes ? wanted : (uint32_t)f->bytes;
-    uint8_t *at = place_of(l, f->kind, place) + f->offset + place / 6 % (f->bytes / width) * width;
+    uint8_t *at = object_of(l, f->kind, place) + f->offset + place / 6 % (f->bytes / width) * width;
     uint64_t number = 0;
 
     memcpy(&number, at, width);

@@ -99,8 +99,8 @@ static uint64_t extract(uint32_t a, uint32_t from, uint32_t count, bool with_sig
 
     count = count > 32 ? 32 : count;
     for (uint32_t i = 0; i < count; i++) {
-        uint64_t place = (uint64_t)(from > 32 ? 32 : from) + i;
-        uint32_t bit = place < 32 ? a >> place & 1u : with_sign ? a >> 31 : 0;
+        uint64_t position = (uint64_t)(from > 32 ? 32 : from) + i;
+        uint32_t bit = position < 32 ? a >> position & 1u : with_sign ? a >> 31 : 0;
         out |= bit << i;
         top = bit;
     }

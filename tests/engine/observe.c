@@ -32,7 +32,7 @@ static bool executes(const struct look *l, uint32_t lane)
 }
 
 /* Where a lane's piece lies; false: not in memory. */
-static bool place(const struct look *l, uint32_t lane, uint32_t piece, uint64_t *at)
+static bool piece_address(const struct look *l, uint32_t lane, uint32_t piece, uint64_t *at)
 {
     const struct ppu_insn *insn = &l->insn;
     const struct dist_task *task = l->cta->cta.task;
@@ -81,7 +81,7 @@ static uint32_t transactions(const struct look *l, uint32_t pass, uint32_t piece
     for (uint32_t i = 0; i < PPU_LANES; i++) {
         uint64_t at;
 
-        if (!executes(l, pass * PPU_LANES + i) || !place(l, pass * PPU_LANES + i, piece, &at)) {
+        if (!executes(l, pass * PPU_LANES + i) || !piece_address(l, pass * PPU_LANES + i, piece, &at)) {
             continue;
         }
         if (count++ == 0) {
@@ -172,7 +172,7 @@ static void use_pass(struct observed *o, const struct look *l, uint32_t pass)
         for (uint32_t lane = pass * PPU_LANES; lane < (pass + 1) * PPU_LANES && !done; lane++) {
             uint64_t at;
 
-            if (!executes(l, lane) || !place(l, lane, word, &at)) {
+            if (!executes(l, lane) || !piece_address(l, lane, word, &at)) {
                 continue;
             }
             for (uint64_t line = line_of(l, at); line <= line_of(l, at + bytes - 1); line++) {

@@ -344,8 +344,8 @@ static uint8_t *unified(const struct run *run, const struct thread *t, uint64_t 
 }
 
 /* The bytes an access reaches; NULL: none. Parameters are only read. */
-static uint8_t *place_of(const struct run *run, const struct thread *t, const struct ppu_insn *insn, uint32_t piece,
-                         uint32_t bytes)
+static uint8_t *memory_of(const struct run *run, const struct thread *t, const struct ppu_insn *insn, uint32_t piece,
+                          uint32_t bytes)
 {
     const struct reference *r = run->r;
     uint64_t address = address_of(run, t, insn, piece);
@@ -392,17 +392,17 @@ static void do_memory(struct run *run, struct thread *t, const struct ppu_insn *
         *run->r->accesses += insn->op != PPU_OP_LDP;
     }
     for (uint32_t i = 0; i < words; i++) {
-        uint8_t *place = place_of(run, t, insn, i, bytes);
+        uint8_t *bytes_at = memory_of(run, t, insn, i, bytes);
 
-        if (!place) {
+        if (!bytes_at) {
             give_up(run, "access beyond the memory there is");
             return;
         }
         if (store) {
             value[i] = (uint32_t)read_reg(run, t, insn->rd + i, insn->scalar, 1);
-            memcpy(place, &value[i], bytes);
+            memcpy(bytes_at, &value[i], bytes);
         } else {
-            memcpy(&value[i], place, bytes);
+            memcpy(&value[i], bytes_at, bytes);
         }
     }
     for (uint32_t i = 0; i < words && !store; i++) {
@@ -444,19 +444,19 @@ static uint64_t modified(const struct ppu_insn *insn, uint64_t m, uint64_t b, ui
 static void do_atomic(struct run *run, struct thread *t, const struct ppu_insn *insn)
 {
     uint32_t words = 1u + insn->wide;
-    uint8_t *place = place_of(run, t, insn, 0, 4 * words);
+    uint8_t *bytes_at = memory_of(run, t, insn, 0, 4 * words);
     uint64_t b = read_reg(run, t, insn->rb, insn->b_scalar, words), second = 0, before = 0;
 
-    if (!place) {
+    if (!bytes_at) {
         give_up(run, "atomic beyond the memory there is");
         return;
     }
     if (insn->aop == PPU_AOP_CAS) {
         second = read_reg(run, t, insn->rb + words, insn->b_scalar, words);
     }
-    memcpy(&before, place, 4 * words);
+    memcpy(&before, bytes_at, 4 * words);
     uint64_t after = modified(insn, before, b, second);
-    memcpy(place, &after, 4 * words);
+    memcpy(bytes_at, &after, 4 * words);
     if (!insn->no_old) {
         write_reg(run, t, insn->rd, false, words, before);
     }

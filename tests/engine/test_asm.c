@@ -209,7 +209,7 @@ static void names_are_unique(void **state)
     }
 }
 
-static void errors_name_their_place(void **state)
+static void errors_name_line_and_column(void **state)
 {
     static const struct {
         const char *text;
@@ -458,7 +458,7 @@ int main(void)
         { "memory full of zeros or ones is illegal [A7]", zero_is_illegal, NULL, NULL, NULL },
         { "a kernel says which registers its parts share [D4][D6]", kernels_of_parts, NULL, NULL, NULL },
         { "no two operations share a name [A7]", names_are_unique, NULL, NULL, NULL },
-        { "errors of the assembler name line and column [A7]", errors_name_their_place, NULL, NULL, NULL },
+        { "errors of the assembler name line and column [A7]", errors_name_line_and_column, NULL, NULL, NULL },
         { "scrambled texts do no harm to the assembler [A7]", scrambled_texts, NULL, NULL, NULL },
         { "a program image tells its kernels and lines [A11]", image_tells_its_kernels, NULL, NULL, NULL },
         { "corrupted program images do no harm [A11]", corrupted_images, NULL, NULL, NULL },

@@ -114,7 +114,7 @@ static uint32_t lines_of(const char *text)
     return lines;
 }
 
-static void check_place(const struct wrong *c, uint32_t wave, const struct outcome *outcome)
+static void check_location(const struct wrong *c, uint32_t wave, const struct outcome *outcome)
 {
     const struct ppu_fault_event *fault = &outcome->fault;
     uint32_t insn = START_INSNS + (c->insn == LAST ? lines_of(c->text) - 1 : (uint32_t)c->insn);
@@ -156,7 +156,7 @@ static void one_thread_of_many(void **state)
             rig_shape(&tmd, 3, 3, THREADS, 1);
             rig_params(rig, 0, &tmd, params, sizeof(params));
             struct outcome outcome = rig_run(rig, &tmd);
-            check_place(&wrongs[i], wave, &outcome);
+            check_location(&wrongs[i], wave, &outcome);
         }
     }
 }

@@ -607,10 +607,10 @@ static void atomics(void **state)
                  shared ? "lds.b64 v16, [v20]\nmov64 v22, s2\nstg.b64 v16, [v22]\nstg.b64 v14, [v22+8]"
                         : "stg.b64 v14, [v20+8]");
         {
-            char *place = strstr(text, "XX");
+            char *found = strstr(text, "XX");
             char tail[512];
-            snprintf(tail, sizeof(tail), "%s%s", cases[i / 2].op, place + 2);
-            snprintf(place, sizeof(text) - (size_t)(place - text), "%s", tail);
+            snprintf(tail, sizeof(tail), "%s%s", cases[i / 2].op, found + 2);
+            snprintf(found, sizeof(text) - (size_t)(found - text), "%s", tail);
         }
         rig_load_text(rig, text);
         struct ppu_tmd tmd = rig_tmd(rig, "k");

@@ -23,7 +23,7 @@
 #define WORDS (LINE / 4u)
 #define PER 1024u
 
-static struct rig *bench_of(bool modelled)
+static struct rig *rig_of(bool modelled)
 {
     struct core_config config = board_small_config(0);
 
@@ -35,13 +35,13 @@ static struct rig *bench_of(bool modelled)
 
 static int setup_modelled(void **state)
 {
-    *state = bench_of(true);
+    *state = rig_of(true);
     return 0;
 }
 
 static int setup_without(void **state)
 {
-    *state = bench_of(false);
+    *state = rig_of(false);
     return 0;
 }
 

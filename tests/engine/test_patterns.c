@@ -217,15 +217,15 @@ static void write_kernel(const struct shape *s, char *text, size_t size)
         s->shared ? "shl v4, v0, 2\nout:\nlds.b32 v5, [v4]\nstg.b32 v5, [s4+v4]\nadd v4, v4, WAVE\n"
                     "isetp.lt p1, v4, SIZE\n@p1 bra out\n"
                   : "");
-    for (char *place; (place = strstr(text, "WAVE"));) {
+    for (char *found; (found = strstr(text, "WAVE"));) {
         char number[8];
         snprintf(number, sizeof(number), "%-4u", 4 * s->wave);
-        memcpy(place, number, 4);
+        memcpy(found, number, 4);
     }
-    for (char *place; (place = strstr(text, "SIZE"));) {
+    for (char *found; (found = strstr(text, "SIZE"));) {
         char number[8];
         snprintf(number, sizeof(number), "%-4u", SHARED_BYTES);
-        memcpy(place, number, 4);
+        memcpy(found, number, 4);
     }
 }
 

@@ -226,7 +226,7 @@ static void code_that_changed_is_seen(void **state)
 }
 
 /* Parameters end for CTAs from the tenth on. */
-static void faults_name_their_place(void **state)
+static void faults_name_their_location(void **state)
 {
     struct rig *rig = *state;
 
@@ -248,7 +248,7 @@ int main(void)
         { "warps that moved go on where they were [A10]", warps_that_moved_are_not_fresh, rig_setup_slices,
           rig_teardown, NULL },
         { "code that changed is seen by warps that begin [A11]", code_that_changed_is_seen, NULL, NULL, NULL },
-        { "faults name the instruction and the CTA [A7]", faults_name_their_place, rig_setup_slices, rig_teardown,
+        { "faults name the instruction and the CTA [A7]", faults_name_their_location, rig_setup_slices, rig_teardown,
           NULL },
     };
 

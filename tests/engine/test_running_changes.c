@@ -72,14 +72,14 @@ static void run_until(struct rig *rig, const uint32_t *count, uint32_t more)
 static void code_is_old_or_new(void **state)
 {
     struct rig *rig = *state;
-    uint8_t *place = rig->board->vram + CODE_AT + PATCH_INSN * PPU_INSN_BYTES;
+    uint8_t *insn_at = rig->board->vram + CODE_AT + PATCH_INSN * PPU_INSN_BYTES;
     const uint64_t words[2] = { mov_word(4, 0x1111), mov_word(5, 0x2222) };
     uint64_t params[2] = { DATA_VA, 0 };
     uint32_t *counts = rig_data(rig, 0);
     struct outcome outcome;
 
     rig_load_text(rig, patched);
-    assert_true(vram_read64(place) == words[0]);
+    assert_true(vram_read64(insn_at) == words[0]);
     memset(counts, 0, COUNTS * sizeof(*counts));
     struct ppu_tmd tmd = rig_tmd(rig, "k");
     rig_shape(&tmd, WARPS, 1, 1, 1);
@@ -89,7 +89,7 @@ static void code_is_old_or_new(void **state)
         uint32_t is = round % 2;
 
         run_until(rig, &counts[is], 50);
-        vram_write64(place, words[!is]);
+        vram_write64(insn_at, words[!is]);
         flush(rig);
         /* A warp may have been between the old instruction and what counts it. */
         uint32_t old = __atomic_load_n(&counts[is], __ATOMIC_RELAXED);
@@ -100,7 +100,7 @@ static void code_is_old_or_new(void **state)
     for (uint32_t round = 0; round < 100; round++) {
         mcu_write(rig->board, PPU_REG_MMU_FLUSH, CONTEXT);
         for (uint32_t i = 0; i < 50; i++) {
-            vram_write64(place, words[i % 2]);
+            vram_write64(insn_at, words[i % 2]);
         }
         flush(rig);
     }

@@ -26,14 +26,14 @@ static uint32_t context;
 static uint32_t number;
 static struct stream stream;
 
-static uint32_t queue_place(void)
+static uint32_t queue_offset(void)
 {
     return mock_info()->heap_base;
 }
 
 static struct ppu_taskq_head *head(void)
 {
-    return (struct ppu_taskq_head *)(void *)(mock.vram + queue_place());
+    return (struct ppu_taskq_head *)(void *)(mock.vram + queue_offset());
 }
 
 static struct ppu_taskq_entry *entry(uint32_t ticket)
@@ -41,9 +41,9 @@ static struct ppu_taskq_entry *entry(uint32_t ticket)
     return (struct ppu_taskq_entry *)(void *)((char *)(head() + 1) + ticket % ENTRIES * ENTRY_BYTES);
 }
 
-static struct ppu_admin_msg open_queue(uint32_t of_context, uint32_t place, uint32_t entries, uint32_t entry_bytes)
+static struct ppu_admin_msg open_queue(uint32_t of_context, uint32_t offset, uint32_t entries, uint32_t entry_bytes)
 {
-    const uint32_t arg[] = { of_context, place, entries, entry_bytes };
+    const uint32_t arg[] = { of_context, offset, entries, entry_bytes };
     return mock_admin(PPU_ADMIN_TASKQ_OPEN, arg, 4);
 }
 
@@ -66,7 +66,7 @@ static int setup(void **state)
     mock_start();
     context = mock_context();
     empty_queue();
-    struct ppu_admin_msg reply = open_queue(context, queue_place(), ENTRIES, ENTRY_BYTES);
+    struct ppu_admin_msg reply = open_queue(context, queue_offset(), ENTRIES, ENTRY_BYTES);
     assert_int_equal(reply.status, 0);
     number = reply.arg[0];
     stream = stream_open(context, 0, 16, 7, 0);
@@ -303,7 +303,7 @@ static void a_stale_teller_harms_nobody(void **state)
 static void a_hole_is_reported(void **state)
 {
     (void)state;
-    number = open_queue(context, queue_place(), ENTRIES, ENTRY_BYTES).arg[0];
+    number = open_queue(context, queue_offset(), ENTRIES, ENTRY_BYTES).arg[0];
     assert_int_not_equal(number, 0);
     push();
     uint32_t hole = reserve();
@@ -415,7 +415,7 @@ static void told_of_a_queue_that_was_closed(void **state)
     assert_int_equal(stream_state(&stream), PPU_CHANNEL_IDLE);
 
     uint32_t other = mock_context();
-    assert_int_equal(open_queue(other, queue_place(), ENTRIES, ENTRY_BYTES).arg[0], number);
+    assert_int_equal(open_queue(other, queue_offset(), ENTRIES, ENTRY_BYTES).arg[0], number);
     struct stream others = stream_open(other, 1, 16, 7, 0);
     struct ppu_tmd tmd = queue_tmd(number);
     stream_launch(&others, TMD_VA, &tmd, NONE);
@@ -436,7 +436,7 @@ static void a_channel_is_reset_with_its_queue_task(void **state)
 {
     (void)state;
     for (uint32_t slot = 0; slot < 2; slot++) {
-        uint32_t which = open_queue(context, queue_place(), ENTRIES, ENTRY_BYTES).arg[0];
+        uint32_t which = open_queue(context, queue_offset(), ENTRIES, ENTRY_BYTES).arg[0];
         head()->tail = slot ? 2 : 0;
         entry(0)->sequence = slot;
         launch(which);
@@ -453,13 +453,13 @@ static void a_channel_is_reset_with_its_queue_task(void **state)
 
 static struct ppu_nest *nest(void)
 {
-    return (struct ppu_nest *)(void *)(mock.vram + queue_place() + 2 * PPU_MIB);
+    return (struct ppu_nest *)(void *)(mock.vram + queue_offset() + 2 * PPU_MIB);
 }
 
 static void open_nest(void)
 {
-    uint64_t va = MOCK_VRAM_VA + queue_place() + 2 * PPU_MIB;
-    const uint32_t arg[] = { context, (uint32_t)va, (uint32_t)(va >> 32), queue_place() + 2 * PPU_MIB, NEST_TASKS, 2 };
+    uint64_t va = MOCK_VRAM_VA + queue_offset() + 2 * PPU_MIB;
+    const uint32_t arg[] = { context, (uint32_t)va, (uint32_t)(va >> 32), queue_offset() + 2 * PPU_MIB, NEST_TASKS, 2 };
     assert_int_equal(mock_admin(PPU_ADMIN_NEST_OPEN, arg, 6).status, 0);
 }
 
@@ -506,19 +506,19 @@ static void a_reset_as_the_task_ends(void **state)
 static void what_cannot_be_opened(void **state)
 {
     (void)state;
-    uint32_t place = queue_place();
-    assert_int_equal(open_queue(context + 1, place, ENTRIES, ENTRY_BYTES).status, PPU_FAULT_NO_OBJECT);
+    uint32_t offset = queue_offset();
+    assert_int_equal(open_queue(context + 1, offset, ENTRIES, ENTRY_BYTES).status, PPU_FAULT_NO_OBJECT);
     const uint32_t wrong[][4] = {
-        { place + 64, ENTRIES, ENTRY_BYTES, 1 },
+        { offset + 64, ENTRIES, ENTRY_BYTES, 1 },
         { 0, ENTRIES, ENTRY_BYTES, 1 },
         { MOCK_VRAM_BYTES - 64 * PPU_KIB, PPU_TASKQ_MAX_ENTRIES, PPU_TASKQ_MAX_ENTRY_BYTES, 1 },
         { 0xffff0000, ENTRIES, ENTRY_BYTES, 1 },
-        { place, 1, ENTRY_BYTES, 2 },
-        { place, 3, ENTRY_BYTES, 2 },
-        { place, 2 * PPU_TASKQ_MAX_ENTRIES, ENTRY_BYTES, 2 },
-        { place, ENTRIES, 0, 3 },
-        { place, ENTRIES, 24, 3 },
-        { place, ENTRIES, PPU_TASKQ_MAX_ENTRY_BYTES + 16, 3 },
+        { offset, 1, ENTRY_BYTES, 2 },
+        { offset, 3, ENTRY_BYTES, 2 },
+        { offset, 2 * PPU_TASKQ_MAX_ENTRIES, ENTRY_BYTES, 2 },
+        { offset, ENTRIES, 0, 3 },
+        { offset, ENTRIES, 24, 3 },
+        { offset, ENTRIES, PPU_TASKQ_MAX_ENTRY_BYTES + 16, 3 },
     };
     for (uint32_t i = 0; i < PPU_ARRAY_SIZE(wrong); i++) {
         struct ppu_admin_msg reply = open_queue(context, wrong[i][0], wrong[i][1], wrong[i][2]);
@@ -527,11 +527,11 @@ static void what_cannot_be_opened(void **state)
     }
     assert_int_equal(close_queue(number + 1), PPU_FAULT_NO_OBJECT);
     for (uint32_t i = 1; i < PPU_TASKQS; i++) {
-        assert_int_equal(open_queue(context, place, ENTRIES, ENTRY_BYTES).status, 0);
+        assert_int_equal(open_queue(context, offset, ENTRIES, ENTRY_BYTES).status, 0);
     }
-    assert_int_equal(open_queue(context, place, ENTRIES, ENTRY_BYTES).status, PPU_FAULT_NO_RESOURCE);
+    assert_int_equal(open_queue(context, offset, ENTRIES, ENTRY_BYTES).status, PPU_FAULT_NO_RESOURCE);
     assert_int_equal(close_queue(7), 0);
-    assert_int_equal(open_queue(context, place, ENTRIES, ENTRY_BYTES).arg[0], 7);
+    assert_int_equal(open_queue(context, offset, ENTRIES, ENTRY_BYTES).arg[0], 7);
 }
 
 /* Producers publish in any order and tell when they are to; the slot parks whenever it likes: every entry is taken. */
@@ -592,7 +592,7 @@ static void scribbled_queue(void **state)
     (void)state;
     uint64_t seed = random_seed();
     for (uint32_t round = 0; round < 60; round++) {
-        uint32_t which = open_queue(context, queue_place(), ENTRIES, ENTRY_BYTES).arg[0];
+        uint32_t which = open_queue(context, queue_offset(), ENTRIES, ENTRY_BYTES).arg[0];
         launch(which);
         for (uint32_t i = 0; i < 20; i++) {
             uint32_t ticket = random_below(&seed, ENTRIES);

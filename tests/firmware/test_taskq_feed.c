@@ -226,13 +226,13 @@ static uint32_t limit(void)
     return told > copy()->taskq_limit ? told : (uint32_t)copy()->taskq_limit;
 }
 
-static void cta(uint32_t place)
+static void cta(uint32_t position)
 {
-    assert_int_equal(entry(place)->sequence, place + 1);
-    assert_true(place < taken);
-    assert_int_equal(*data(place), order[place]);
-    *data(place) = UINT32_MAX;
-    entry(place)->sequence = place + entries;
+    assert_int_equal(entry(position)->sequence, position + 1);
+    assert_true(position < taken);
+    assert_int_equal(*data(position), order[position]);
+    *data(position) = UINT32_MAX;
+    entry(position)->sequence = position + entries;
     ran++;
 }
 

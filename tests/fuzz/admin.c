@@ -69,7 +69,7 @@ static uint32_t argument(struct fuzz_input *input, enum kind kind)
     case VA_HI:
         return how < 192 ? (uint32_t)(area->va >> 32) : how;
     case PLACE:
-        return how < 224 ? area->place : ~(uint32_t)fuzz_u16(input);
+        return how < 224 ? area->vram_offset : ~(uint32_t)fuzz_u16(input);
     case SAVES:
         return how < 128 ? world->saves : how < 192 ? 0 : ~(uint32_t)fuzz_u16(input);
     case COUNT:
@@ -94,7 +94,7 @@ static void ask(struct fuzz_input *input)
     uint8_t wrong = fuzz_u8(input);
 
     mapped = wrong % 2 == 0 ? WORLD_AREA_MEMORY : wrong / 2 % WORLD_AREAS;
-    mapped = world->area[mapped].place != 0 ? mapped : WORLD_AREA_MEMORY;
+    mapped = world->area[mapped].vram_offset != 0 ? mapped : WORLD_AREA_MEMORY;
     for (uint32_t i = 0; i < PPU_ADMIN_ARGS; i++) {
         uint8_t kind = request.op < OPERATIONS ? kinds[request.op][i] : RAW;
         request.arg[i] = kind != RAW ? argument(input, (enum kind)kind) : 0;

@@ -67,7 +67,7 @@ static uint32_t any_offset(struct fuzz_input *input)
 }
 
 /* Somewhere in VRAM that something lies at. */
-static uint32_t any_place(struct fuzz_input *input)
+static uint32_t offset_anywhere(struct fuzz_input *input)
 {
     static const uint32_t regs[] = {
         PPU_REG_RING_BASE,      PPU_REG_RING_BASE + 4, PPU_REG_RING_BASE + 8, PPU_REG_RING_BASE + 12,
@@ -79,7 +79,7 @@ static uint32_t any_place(struct fuzz_input *input)
 
     switch (which % 4) {
     case 0:
-        return world->area[which / 4 % WORLD_AREAS].place;
+        return world->area[which / 4 % WORLD_AREAS].vram_offset;
     case 1:
         return world->unused + which / 4 % 16u * TMD_BYTES;
     case 2:
@@ -96,7 +96,7 @@ static uint32_t any_value(struct fuzz_input *input, uint32_t present)
     if (how < 128) {
         return world_value(input, present);
     }
-    return any_place(input) + (how < 200 ? 0 : how < 230 ? how % 16u * PPU_PAGE_64K : fuzz_u8(input) * 64u);
+    return offset_anywhere(input) + (how < 200 ? 0 : how < 230 ? how % 16u * PPU_PAGE_64K : fuzz_u8(input) * 64u);
 }
 
 /* ---- a guest that keeps to its own ---- */
@@ -190,20 +190,20 @@ static void act_as_guest(struct fuzz_input *input, uint32_t *steps)
 
 /* ---- who has the MCU ---- */
 
-static void store(uint32_t place, uint32_t word)
+static void store(uint32_t at_offset, uint32_t word)
 {
     const uint64_t vram = (uint64_t)MAPS * PPU_MIB;
 
-    if (place <= vram - sizeof(word)) {
-        memcpy(stepped_vram() + place, &word, sizeof(word));
+    if (at_offset <= vram - sizeof(word)) {
+        memcpy(stepped_vram() + at_offset, &word, sizeof(word));
     }
 }
 
 static void store_somewhere(struct fuzz_input *input)
 {
-    const uint32_t place = any_place(input) + (fuzz_u8(input) & 1u ? fuzz_u16(input) : fuzz_u8(input)) * 4u;
+    const uint32_t at_offset = offset_anywhere(input) + (fuzz_u8(input) & 1u ? fuzz_u16(input) : fuzz_u8(input)) * 4u;
 
-    store(place, any_value(input, 0));
+    store(at_offset, any_value(input, 0));
 }
 
 static void write_reg(struct fuzz_input *input)
@@ -231,7 +231,7 @@ static uint64_t any_address(struct fuzz_input *input, uint32_t space)
     }
     switch (space) {
     case PPU_SPACE_VRAM:
-        return any_place(input) + how;
+        return offset_anywhere(input) + how;
     case PPU_SPACE_MCU:
         return PPU_MCU_DTCM + how * 4u;
     case PPU_SPACE_BUS:
@@ -244,7 +244,7 @@ static uint64_t any_address(struct fuzz_input *input, uint32_t space)
 static void submit(struct fuzz_input *input)
 {
     const uint32_t at = PPU_MCU_DTCM + fuzz_u8(input) * 8u;
-    void *const place = joined_mcu_mem(NULL, at, sizeof(struct ppu_dma_desc));
+    void *const at_offset = joined_mcu_mem(NULL, at, sizeof(struct ppu_dma_desc));
     const uint8_t op = fuzz_u8(input), length = fuzz_u8(input);
     struct ppu_dma_desc desc = {
         .op = op < 240 ? op % 7u : op,
@@ -261,8 +261,8 @@ static void submit(struct fuzz_input *input)
 
     desc.src = any_address(input, desc.src_space);
     desc.dst = any_address(input, desc.dst_space);
-    if (place) {
-        memcpy(place, &desc, sizeof(desc));
+    if (at_offset) {
+        memcpy(at_offset, &desc, sizeof(desc));
     }
     core_reg_write(stepped_core(), CORE_MCU, PPU_REG_DMA_SUBMIT, at);
 }

@@ -46,11 +46,11 @@ uint32_t source_count(void)
 
 enum ppu_err source_open(uint32_t index, struct ppu_device **device, struct ppu_error *error)
 {
-    static char place;
+    static char fake;
 
     (void)index;
     (void)error;
-    *device = (struct ppu_device *)(void *)&place; /* only handed around */
+    *device = (struct ppu_device *)(void *)&fake; /* only handed around */
     return PPU_OK;
 }
 
@@ -186,8 +186,8 @@ static void change(struct fuzz_input *input, struct image *image)
         { offsetof(struct image, arguments), offsetof(struct image, formats) },
     };
     uint32_t area = fuzz_below(input, 4), bytes = 1u << fuzz_below(input, 3), choice = fuzz_below(input, 32);
-    uint32_t places = (uint32_t)(areas[area].to - areas[area].from) / bytes;
-    size_t at = areas[area].from + fuzz_below(input, places) * bytes;
+    uint32_t positions = (uint32_t)(areas[area].to - areas[area].from) / bytes;
+    size_t at = areas[area].from + fuzz_below(input, positions) * bytes;
     uint32_t value = choice < PPU_ARRAY_SIZE(numbers) ? numbers[choice] : fuzz_u32(input);
 
     memcpy((uint8_t *)image + at, &value, bytes);

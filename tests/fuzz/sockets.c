@@ -218,16 +218,16 @@ static uint32_t other_word(uint32_t present)
 /* A word of what both sides share. */
 static void scribble(void)
 {
-    static const uint32_t places[] = { INFO_AT, QUEUE_AT, ERRORS_AT, TRACE_AT, TABLES_AT, HEAP_AT };
+    static const uint32_t offsets[] = { INFO_AT, QUEUE_AT, ERRORS_AT, TRACE_AT, TABLES_AT, HEAP_AT };
     const uint8_t which = fuzz_u8(&q.in);
     uint8_t *const vram = machine.ppu[0].transport.vram, *const ram = machine.ram;
     const uint32_t at = (which & 0x40u ? fuzz_u16(&q.in) : fuzz_u8(&q.in)) * 4u;
-    uint8_t *const place = which & 0x80u ? ram + at : vram + places[which % PPU_ARRAY_SIZE(places)] + at;
+    uint8_t *const target = which & 0x80u ? ram + at : vram + offsets[which % PPU_ARRAY_SIZE(offsets)] + at;
     uint32_t word = 0;
 
-    memcpy(&word, place, sizeof(word));
+    memcpy(&word, target, sizeof(word));
     word = other_word(word);
-    memcpy(place, &word, sizeof(word));
+    memcpy(target, &word, sizeof(word));
 }
 
 __attribute__((format(printf, 1, 2))) static void say(const char *format, ...)

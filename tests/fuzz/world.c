@@ -182,7 +182,7 @@ static uint64_t slot_value(enum slot slot, uint32_t number)
 }
 
 /* Its descriptor and its parameters lie in the hostile memory, ready to be launched. */
-static void place_kernel(uint32_t number)
+static void load_kernel(uint32_t number)
 {
     const struct world_area *memory = &made.area[WORLD_AREA_MEMORY];
     uint8_t *params = memory->host + PARAMS_AT + number * PARAM_BYTES;
@@ -233,7 +233,7 @@ static void open_kernels(void)
         find_kernel(i);
     }
     for (uint32_t i = 0; i < made.kernels; i++) {
-        place_kernel(i);
+        load_kernel(i);
     }
 }
 
@@ -245,7 +245,7 @@ static struct world_area area_of(const struct ppu_memory *memory)
         .host = memory->host,
         .va = ppu_memory_va(memory, hostile).va,
         .bytes = (uint32_t)memory->bytes,
-        .place = (uint32_t)memory->vram_offset,
+        .vram_offset = (uint32_t)memory->vram_offset,
     };
 }
 
@@ -591,12 +591,12 @@ static void push(uint32_t number, struct block *block, uint32_t correlation)
 {
     struct ppu_channel *channel = channels[number];
     uint64_t va = 0;
-    uint32_t *place = new_block(channel, &va);
+    uint32_t *words = new_block(channel, &va);
 
     block->word[0] = block->word[0] != 0 ? block->word[0] : GOOD_HEADER;
     block->word[1] = block->word[1] != 0 ? block->word[1] : block->length;
     block->word[2] = correlation;
-    memcpy(place, block->word, block->length * 4);
+    memcpy(words, block->word, block->length * 4);
     channel->ring[put[number]] = ppu_gp_entry(va, block->length);
     put[number] = ppu_gp_next(put[number], WORLD_ENTRIES);
     stepped_doorbell(channel->index, PPU_DB_PUT, put[number]);

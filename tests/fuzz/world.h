@@ -28,7 +28,7 @@ struct world_area {
     uint8_t *host;
     uint64_t va;
     uint32_t bytes;
-    uint32_t place; /* VRAM offset; 0: system memory */
+    uint32_t vram_offset; /* VRAM offset; 0: system memory */
 };
 
 enum world_areas {

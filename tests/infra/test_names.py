@@ -81,6 +81,8 @@ SECOND_MEANINGS = {
     "a structure": ("compiler/analysis/a.h", "struct group_size {\n};\n"),
     "a macro": ("runtime/nested.c", "#define MOST 4\nint most_places = MOST;\n"),
     "a word of tests": ("firmware/a.h", "struct bench *bench;\n"),
+    "a test": ("tests/compiler/a.c", "struct place place;\n"),
+    "a test of another thing": ("tests/engine/a.c", "struct bench *bench;\n"),
     "after a string": ("runtime/a.c", 'char *a = "\\"/*"; int native_slot, place;\n'),
 }
 ONE_MEANING = {
@@ -91,7 +93,10 @@ ONE_MEANING = {
     "a comment": ("compiler/a.c", "/* in place\n * place */\nint a; // place\n"),
     "a string": ("compiler/a.c", 'char *a = "in its \\"place\\", place";\n'),
     "an included file": ("compiler/a.c", '#include "qemu-device/core/dist/place.h"\n'),
-    "a test": ("tests/compiler/a.c", "struct place place;\n"),
+    "a word that tests are free to use": ("tests/compiler/a.c", "struct slot slot;\n"),
+    "a test of it": ("tests/engine/test_save.c", "struct place place;\n"),
+    "a benchmark": ("tests/bench/a.c", "struct bench *bench;\n"),
+    "a demo": ("demo/a.c", "struct place place;\n"),
 }
 
 

@@ -20,10 +20,10 @@ static void write_crash(const char *file, uint32_t line)
         .head = { 1, sizeof(crash) },
         .line = line,
     };
-    uint8_t *place = machine->dtcm + sizeof(machine->dtcm) - sizeof(crash);
+    uint8_t *record = machine->dtcm + sizeof(machine->dtcm) - sizeof(crash);
 
     strncpy(crash.file, file, sizeof(crash.file) - 1);
-    memcpy(place, &crash, sizeof(crash));
+    memcpy(record, &crash, sizeof(crash));
     core_reg_write(machine->core, CORE_MCU, PPU_REG_BOOT_STATUS, PPU_BOOT_CRASHED);
     core_reg_write(machine->core, CORE_MCU, PPU_REG_VECTOR_RAISE, PPU_VECTOR_ERROR);
 }

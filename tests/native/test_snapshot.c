@@ -289,7 +289,7 @@ static void new_process(void **state)
 
         machine_begin(box, sm_threads[i], false);
         work_begin(&work, box->machine);
-        uint64_t place = work.y->vram_offset;
+        uint64_t y_offset = work.y->vram_offset;
         save_in_the_middle(box, &work);
         monitor_do(box, "{\"execute\": \"cont\"}");
         work_end(&work);
@@ -297,7 +297,7 @@ static void new_process(void **state)
         machine_end(box);
 
         machine_begin(box, sm_threads[i], true);
-        const uint32_t *y = (const uint32_t *)(const void *)(box->machine->ppu[0].transport.vram + place);
+        const uint32_t *y = (const uint32_t *)(const void *)(box->machine->ppu[0].transport.vram + y_offset);
         while (ended(y) < ELEMENTS) {
             assert_true(deadline_left(deadline_ns) != 0);
         }
@@ -388,7 +388,7 @@ static void goes_back_in_a_tree(struct box *box, uint32_t group)
 
         machine_begin(box, sm_threads[i], false);
         tree_open(&tree, box->machine);
-        for (int place = 0; place < 4; place++) {
+        for (int y_offset = 0; y_offset < 4; y_offset++) {
             uint32_t wanted = (random = random * 1664525 + 1013904223) >> 16 & 0xff;
             const uint64_t deadline_ns = deadline_after(WAIT_NS);
 
@@ -520,7 +520,7 @@ static void in_a_round(void **state)
 
         machine_begin(box, sm_threads[i], false);
         round_open(&round, box->machine);
-        for (int place = 0; place < 4; place++) {
+        for (int y_offset = 0; y_offset < 4; y_offset++) {
             uint32_t wanted = ((random = random * 1664525 + 1013904223) >> 16) % (2 * ROUND_WORK);
             const uint64_t deadline_ns = deadline_after(WAIT_NS);
 
@@ -672,7 +672,7 @@ static void in_a_queue_task(void **state)
 
         machine_begin(box, sm_threads[i], false);
         fed_open(&fed, box->machine);
-        for (int place = 0; place < 4; place++) {
+        for (int y_offset = 0; y_offset < 4; y_offset++) {
             uint32_t wanted = ((random = random * 1664525 + 1013904223) >> 16) % FED_BY_THREADS;
             const uint64_t deadline_ns = deadline_after(WAIT_NS);
 

@@ -51,7 +51,7 @@ char *__wrap_strdup(const char *text)
     return fails() ? NULL : __real_strdup(text);
 }
 
-struct place {
+struct objects {
     struct fixture *fixture;
     cl_program program;
     cl_kernel kernel;
@@ -61,7 +61,7 @@ struct place {
 
 /* Each makes something, gives it back, and returns the error. */
 
-static cl_int make_context(struct place *p)
+static cl_int make_context(struct objects *p)
 {
     const cl_context_properties properties[] = { CL_CONTEXT_PLATFORM, (cl_context_properties)p->fixture->platform, 0 };
     cl_int error = CL_SUCCESS;
@@ -73,7 +73,7 @@ static cl_int make_context(struct place *p)
     return error;
 }
 
-static cl_int make_queue(struct place *p)
+static cl_int make_queue(struct objects *p)
 {
     const cl_queue_properties properties[] = { CL_QUEUE_PROPERTIES, CL_QUEUE_PROFILING_ENABLE, 0 };
     cl_int error = CL_SUCCESS;
@@ -86,7 +86,7 @@ static cl_int make_queue(struct place *p)
     return error;
 }
 
-static cl_int make_buffer(struct place *p)
+static cl_int make_buffer(struct objects *p)
 {
     cl_int error = CL_SUCCESS;
     cl_mem buffer = clCreateBuffer(p->fixture->context, 0, 100, NULL, &error);
@@ -97,7 +97,7 @@ static cl_int make_buffer(struct place *p)
     return error;
 }
 
-static cl_int make_sub_buffer(struct place *p)
+static cl_int make_sub_buffer(struct objects *p)
 {
     const cl_buffer_region region = { 0, 16 };
     cl_int error = CL_SUCCESS;
@@ -109,7 +109,7 @@ static cl_int make_sub_buffer(struct place *p)
     return error;
 }
 
-static cl_int make_event(struct place *p)
+static cl_int make_event(struct objects *p)
 {
     cl_int error = CL_SUCCESS;
     cl_event event = clCreateUserEvent(p->fixture->context, &error);
@@ -120,7 +120,7 @@ static cl_int make_event(struct place *p)
     return error;
 }
 
-static cl_int make_program(struct place *p)
+static cl_int make_program(struct objects *p)
 {
     const char *text = "kernel void k() {}";
     cl_int error = CL_SUCCESS;
@@ -132,7 +132,7 @@ static cl_int make_program(struct place *p)
     return error;
 }
 
-static cl_int make_kernel(struct place *p)
+static cl_int make_kernel(struct objects *p)
 {
     cl_int error = CL_SUCCESS;
     cl_kernel kernel = clCreateKernel(p->program, "k", &error);
@@ -143,7 +143,7 @@ static cl_int make_kernel(struct place *p)
     return error;
 }
 
-static cl_int make_loaded(struct place *p)
+static cl_int make_loaded(struct objects *p)
 {
     size_t bytes = 0;
     cl_int error = CL_SUCCESS;
@@ -160,21 +160,21 @@ static cl_int make_loaded(struct place *p)
     return error;
 }
 
-static cl_int enqueue_kernel(struct place *p)
+static cl_int enqueue_kernel(struct objects *p)
 {
     const size_t global = 64;
 
     return clEnqueueNDRangeKernel(p->fixture->queue, p->kernel, 1, NULL, &global, NULL, 1, &p->gate, NULL);
 }
 
-static cl_int enqueue_fill(struct place *p)
+static cl_int enqueue_fill(struct objects *p)
 {
     const char zero = 0;
 
     return clEnqueueFillBuffer(p->fixture->queue, p->buffer, &zero, 1, 0, 64, 1, &p->gate, NULL);
 }
 
-static cl_int enqueue_map(struct place *p)
+static cl_int enqueue_map(struct objects *p)
 {
     cl_int error = CL_SUCCESS;
     void *at = clEnqueueMapBuffer(p->fixture->queue, p->buffer, CL_FALSE, CL_MAP_READ, 0, 4, 1, &p->gate, NULL, &error);
@@ -187,7 +187,7 @@ static void CL_CALLBACK nothing(void *arguments)
     (void)arguments;
 }
 
-static cl_int enqueue_native(struct place *p)
+static cl_int enqueue_native(struct objects *p)
 {
     char arguments[8] = "";
 
@@ -197,7 +197,7 @@ static cl_int enqueue_native(struct place *p)
 
 static const struct {
     const char *name;
-    cl_int (*call)(struct place *place);
+    cl_int (*call)(struct objects *objects);
 } calls[] = {
     { "clCreateContext", make_context },
     { "clCreateCommandQueue", make_queue },
@@ -213,7 +213,7 @@ static const struct {
     { "clEnqueueNativeKernel", enqueue_native },
 };
 
-static void open_gate(struct place *p)
+static void open_gate(struct objects *p)
 {
     cl_int error = CL_SUCCESS;
 
@@ -227,7 +227,7 @@ static void open_gate(struct place *p)
 }
 
 /* Returns how often it was told. */
-static uint32_t try_call(struct place *p, size_t i)
+static uint32_t try_call(struct objects *p, size_t i)
 {
     uint32_t told = 0;
 
@@ -256,7 +256,7 @@ static uint32_t try_call(struct place *p, size_t i)
 static void each_allocation_may_fail(void **state)
 {
     struct fixture *f = *state;
-    struct place p = { .fixture = f };
+    struct objects p = { .fixture = f };
     const char *text = "kernel void k(global int *a) { a[get_global_id(0)] = 1; }";
     cl_int error = CL_SUCCESS;
 

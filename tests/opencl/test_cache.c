@@ -108,39 +108,39 @@ char *__wrap_secure_getenv(const char *name)
 
 /* ---- a folder ---- */
 
-struct place {
+struct cache_folder {
     char base[64], entries[80];
 };
 
-static int open_place(void **state)
+static int open_cache_folder(void **state)
 {
-    struct place *place = calloc(1, sizeof(*place));
+    struct cache_folder *cache_folder = calloc(1, sizeof(*cache_folder));
 
-    assert_non_null(place);
-    strcpy(place->base, "/tmp/ppu-cache-XXXXXX");
-    assert_non_null(mkdtemp(place->base));
-    snprintf(place->entries, sizeof(place->entries), "%s/opencl", place->base);
-    setenv("PPU_CACHE", place->base, 1);
+    assert_non_null(cache_folder);
+    strcpy(cache_folder->base, "/tmp/ppu-cache-XXXXXX");
+    assert_non_null(mkdtemp(cache_folder->base));
+    snprintf(cache_folder->entries, sizeof(cache_folder->entries), "%s/opencl", cache_folder->base);
+    setenv("PPU_CACHE", cache_folder->base, 1);
     memset(&faults, 0, sizeof(faults));
-    *state = place;
+    *state = cache_folder;
     return 0;
 }
 
-static int close_place(void **state)
+static int close_cache_folder(void **state)
 {
-    struct place *place = *state;
+    struct cache_folder *cache_folder = *state;
     char command[200];
 
-    snprintf(command, sizeof(command), "chmod -R u+rwx %s; rm -rf %s", place->base, place->base);
+    snprintf(command, sizeof(command), "chmod -R u+rwx %s; rm -rf %s", cache_folder->base, cache_folder->base);
     assert_int_equal(system(command), 0);
-    free(place);
+    free(cache_folder);
     return 0;
 }
 
 /* Only those with a name that can be seen, or all. */
-static uint32_t count_files(const struct place *place, bool all)
+static uint32_t count_files(const struct cache_folder *cache_folder, bool all)
 {
-    DIR *folder = opendir(place->entries);
+    DIR *folder = opendir(cache_folder->entries);
     uint32_t files = 0;
 
     for (struct dirent *item; folder && (item = readdir(folder));) {
@@ -153,9 +153,9 @@ static uint32_t count_files(const struct place *place, bool all)
 }
 
 /* Path of the n-th entry. */
-static void entry_path(const struct place *place, uint32_t n, char path[PATH_BYTES])
+static void entry_path(const struct cache_folder *cache_folder, uint32_t n, char path[PATH_BYTES])
 {
-    DIR *folder = opendir(place->entries);
+    DIR *folder = opendir(cache_folder->entries);
     struct dirent *item = NULL;
 
     assert_non_null(folder);
@@ -163,7 +163,7 @@ static void entry_path(const struct place *place, uint32_t n, char path[PATH_BYT
         seen += item->d_name[0] != '.';
     }
     assert_non_null(item);
-    snprintf(path, PATH_BYTES, "%s/%s", place->entries, item->d_name);
+    snprintf(path, PATH_BYTES, "%s/%s", cache_folder->entries, item->d_name);
     closedir(folder);
 }
 
@@ -199,7 +199,7 @@ static bool is_there(const char *source, const char *image)
 
 static void kept(void **state)
 {
-    struct place *place = *state;
+    struct cache_folder *cache_folder = *state;
     struct stat info;
     char path[PATH_BYTES];
 
@@ -209,11 +209,11 @@ static void kept(void **state)
     assert_true(is_there("a", "A"));
     assert_true(is_there("b", "B"));
     assert_false(is_there("c", "C"));
-    assert_int_equal(count_files(place, true), 3); /* and the key */
-    entry_path(place, 0, path);
+    assert_int_equal(count_files(cache_folder, true), 3); /* and the key */
+    entry_path(cache_folder, 0, path);
     assert_int_equal(stat(path, &info), 0);
     assert_int_equal(info.st_mode & 0777, 0600);
-    snprintf(path, sizeof(path), "%s/.key", place->entries);
+    snprintf(path, sizeof(path), "%s/.key", cache_folder->entries);
     assert_int_equal(stat(path, &info), 0);
     assert_int_equal(info.st_mode & 0777, 0600);
     assert_int_equal(info.st_size, 32);
@@ -241,12 +241,12 @@ static void move_away(const char *from, char to[PATH_BYTES])
 
 static void links_are_not_followed(void **state)
 {
-    struct place *place = *state;
+    struct cache_folder *cache_folder = *state;
     char entry[PATH_BYTES], other[PATH_BYTES];
 
     put("a", "A");
-    entry_path(place, 0, entry);
-    const char *const levels[] = { entry, place->entries, place->base };
+    entry_path(cache_folder, 0, entry);
+    const char *const levels[] = { entry, cache_folder->entries, cache_folder->base };
     for (size_t i = 0; i < PPU_ARRAY_SIZE(levels); i++) {
         move_away(levels[i], other);
         assert_int_equal(symlink(other, levels[i]), 0);
@@ -263,15 +263,15 @@ static void links_are_not_followed(void **state)
 
 static void others_may_not_write(void **state)
 {
-    struct place *place = *state;
+    struct cache_folder *cache_folder = *state;
     char entry[PATH_BYTES], key[PATH_BYTES];
     static const mode_t modes[] = { 0720, 0702, 0722, 0777, 01777 };
 
     put("a", "A");
-    entry_path(place, 0, entry);
-    snprintf(key, sizeof(key), "%s/.key", place->entries);
+    entry_path(cache_folder, 0, entry);
+    snprintf(key, sizeof(key), "%s/.key", cache_folder->entries);
     for (size_t i = 0; i < PPU_ARRAY_SIZE(modes); i++) {
-        const char *const levels[] = { entry, place->entries, place->base };
+        const char *const levels[] = { entry, cache_folder->entries, cache_folder->base };
         for (size_t n = 0; n < PPU_ARRAY_SIZE(levels); n++) {
             assert_int_equal(chmod(levels[n], modes[i]), 0);
             assert_false(is_there("a", "A"));
@@ -279,7 +279,7 @@ static void others_may_not_write(void **state)
             assert_true(is_there("a", "A"));
         }
     }
-    assert_int_equal(chmod(place->base, 0755), 0); /* to read is allowed */
+    assert_int_equal(chmod(cache_folder->base, 0755), 0); /* to read is allowed */
     assert_true(is_there("a", "A"));
     /* A key that others could read is no key: a new one is made, and the entry is nobody's. */
     assert_int_equal(chmod(key, 0640), 0);
@@ -356,7 +356,7 @@ static void each_bit_counts(void **state)
 }
 
 /* What is right under its own name is nothing under another's. */
-static void entries_do_not_change_places(void **state)
+static void entries_do_not_change_names(void **state)
 {
     char a[PATH_BYTES], b[PATH_BYTES];
     size_t a_bytes = 0, b_bytes = 0;
@@ -374,25 +374,25 @@ static void entries_do_not_change_places(void **state)
     free(b_data);
 }
 
-static void remove_entries(const struct place *place)
+static void remove_entries(const struct cache_folder *cache_folder)
 {
     char path[PATH_BYTES];
 
-    while (count_files(place, false) > 0) {
-        entry_path(place, 0, path);
+    while (count_files(cache_folder, false) > 0) {
+        entry_path(cache_folder, 0, path);
         assert_int_equal(unlink(path), 0);
     }
 }
 
 static void keys_decide(void **state)
 {
-    struct place *place = *state;
+    struct cache_folder *cache_folder = *state;
     char path[PATH_BYTES], entry[PATH_BYTES];
     const uint8_t zeros[33] = { 0 };
     size_t bytes = 0;
     static const size_t sizes[] = { 0, 1, 31, 32, 33 };
 
-    snprintf(path, sizeof(path), "%s/.key", place->entries);
+    snprintf(path, sizeof(path), "%s/.key", cache_folder->entries);
     for (size_t i = 0; i < PPU_ARRAY_SIZE(sizes); i++) {
         put("a", "A");
         assert_true(is_there("a", "A"));
@@ -402,14 +402,14 @@ static void keys_decide(void **state)
         assert_true(is_there("a", "A"));
     }
     /* An entry of another key, under the name that this key gives it. */
-    remove_entries(place);
+    remove_entries(cache_folder);
     put("a", "A");
-    entry_path(place, 0, entry);
+    entry_path(cache_folder, 0, entry);
     uint8_t *data = load(entry, &bytes);
     assert_int_equal(unlink(path), 0);
-    remove_entries(place);
+    remove_entries(cache_folder);
     put("a", "A");
-    entry_path(place, 0, entry);
+    entry_path(cache_folder, 0, entry);
     save(entry, data, bytes);
     assert_false(is_there("a", "A"));
     free(data);
@@ -419,17 +419,17 @@ static void keys_decide(void **state)
 
 static void folders_may_be_read_only(void **state)
 {
-    struct place *place = *state;
+    struct cache_folder *cache_folder = *state;
 
     put("a", "A");
-    assert_int_equal(chmod(place->entries, 0500), 0);
+    assert_int_equal(chmod(cache_folder->entries, 0500), 0);
     assert_true(is_there("a", "A"));
-    assert_int_equal(chmod(place->entries, 0700), 0);
-    assert_int_equal(chmod(place->base, 0500), 0);
+    assert_int_equal(chmod(cache_folder->entries, 0700), 0);
+    assert_int_equal(chmod(cache_folder->base, 0500), 0);
     assert_true(is_there("a", "A"));
     put("b", "B");
     assert_true(is_there("b", "B"));
-    assert_int_equal(chmod(place->base, 0700), 0);
+    assert_int_equal(chmod(cache_folder->base, 0700), 0);
 }
 
 /* The n-th call fails, for every n: nothing wrong is ever found, no file stays, and then all is well again. */
@@ -451,7 +451,7 @@ static void calls_may_fail(void **state)
         assert_int_equal(count_files(*state, true), 2);
         if (n % 2 == 0) { /* without a key too */
             char path[PATH_BYTES];
-            snprintf(path, sizeof(path), "%s/.key", ((struct place *)*state)->entries);
+            snprintf(path, sizeof(path), "%s/.key", ((struct cache_folder *)*state)->entries);
             unlink(path);
             entry_path(*state, 0, path);
             unlink(path);
@@ -587,27 +587,27 @@ static void tags_are_of_one_kind(void **state)
     cache_folder_close(folder);
 }
 
-#define place_test(name, function)                    \
-    {                                                 \
-        name, function, open_place, close_place, NULL \
+#define cache_test(name, function)                                  \
+    {                                                               \
+        name, function, open_cache_folder, close_cache_folder, NULL \
     }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        place_test("what is kept is found again, and is the user's alone [F5]", kept),
-        place_test("with raised privileges there is no cache [F5]", no_variables_when_privileged),
-        place_test("links are followed at no level [F5]", links_are_not_followed),
-        place_test("what others may write to is not used [F5]", others_may_not_write),
-        place_test("what another user owns is not used [F5]", owners_must_be_the_user),
-        place_test("each bit of an entry counts, and its length [F5]", each_bit_counts),
-        place_test("an entry under another's name is none [F5]", entries_do_not_change_places),
-        place_test("without its key an entry is none [F5]", keys_decide),
-        place_test("a folder that cannot be written to can be read [F5]", folders_may_be_read_only),
-        place_test("the n-th call fails, the disk full: nothing wrong is found, nothing stays [F5]", calls_may_fail),
-        place_test("processes share it at the same time [F5]", processes_share_it),
-        place_test("sources that depend on more are not kept [F5]", what_depends_on_more),
-        place_test("a tag is of its kind and its parts [F5]", tags_are_of_one_kind),
+        cache_test("what is kept is found again, and is the user's alone [F5]", kept),
+        cache_test("with raised privileges there is no cache [F5]", no_variables_when_privileged),
+        cache_test("links are followed at no level [F5]", links_are_not_followed),
+        cache_test("what others may write to is not used [F5]", others_may_not_write),
+        cache_test("what another user owns is not used [F5]", owners_must_be_the_user),
+        cache_test("each bit of an entry counts, and its length [F5]", each_bit_counts),
+        cache_test("an entry under another's name is none [F5]", entries_do_not_change_names),
+        cache_test("without its key an entry is none [F5]", keys_decide),
+        cache_test("a folder that cannot be written to can be read [F5]", folders_may_be_read_only),
+        cache_test("the n-th call fails, the disk full: nothing wrong is found, nothing stays [F5]", calls_may_fail),
+        cache_test("processes share it at the same time [F5]", processes_share_it),
+        cache_test("sources that depend on more are not kept [F5]", what_depends_on_more),
+        cache_test("a tag is of its kind and its parts [F5]", tags_are_of_one_kind),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -173,11 +173,11 @@ static uint32_t interesting(uint64_t *random)
 /* One byte, half-word or word. Code and text stay: kernels should end. */
 static void scribble(uint64_t *random, uint8_t *image, size_t from, size_t to)
 {
-    size_t bytes = (size_t)1 << fixture_random(random) % 3, places = (to - from) / bytes;
+    size_t bytes = (size_t)1 << fixture_random(random) % 3, positions = (to - from) / bytes;
     uint32_t value = interesting(random);
 
-    if (places > 0) {
-        memcpy(image + from + fixture_random(random) % places * bytes, &value, bytes);
+    if (positions > 0) {
+        memcpy(image + from + fixture_random(random) % positions * bytes, &value, bytes);
     }
 }
 

@@ -158,9 +158,9 @@ static void native_kernels_run(void **state)
     uint32_t words[16] = { 1, 2, 3 };
     cl_mem buffer = fixture_buffer(f, CL_MEM_COPY_HOST_PTR, sizeof(words), words);
     struct addition addition = { NULL, 16, 10 };
-    const void *place = &addition.words, *outside = &addition + 1;
+    const void *words_at = &addition.words, *outside = &addition + 1;
 
-    check(clEnqueueNativeKernel(f->queue, add, &addition, sizeof(addition), 1, &buffer, &place, 0, NULL, NULL));
+    check(clEnqueueNativeKernel(f->queue, add, &addition, sizeof(addition), 1, &buffer, &words_at, 0, NULL, NULL));
     addition.by = 1000; /* the arguments were taken */
     check(clEnqueueReadBuffer(f->queue, buffer, CL_TRUE, 0, sizeof(words), words, 0, NULL, NULL));
     assert_int_equal(words[2], 13);

@@ -388,7 +388,7 @@ static uint64_t bar_probe(const struct ppu *ppu, unsigned bar, bool wide)
     return ~mask + 1;
 }
 
-static void bar_place(struct ppu *ppu, unsigned bar, uint64_t *next)
+static void bar_map(struct ppu *ppu, unsigned bar, uint64_t *next)
 {
     uint64_t at = ppu->config + PCI_BAR0 + 4 * bar;
     bool wide = qemu_read(ppu->qemu, at) & 4;
@@ -409,9 +409,9 @@ struct ppu ppu_map(struct qemu *qemu, unsigned index)
     uint64_t next_64 = WINDOW_64 + ((uint64_t)index << 36);
 
     assert_int_equal(qemu_read(qemu, ppu.config), PPU_PCI_DEVICE << 16 | PPU_PCI_VENDOR);
-    bar_place(&ppu, PPU_BAR_REGS, &next_32);
-    bar_place(&ppu, PPU_BAR_DOORBELLS, &next_64);
-    bar_place(&ppu, PPU_BAR_VRAM, &next_64);
+    bar_map(&ppu, PPU_BAR_REGS, &next_32);
+    bar_map(&ppu, PPU_BAR_DOORBELLS, &next_64);
+    bar_map(&ppu, PPU_BAR_VRAM, &next_64);
     ppu_set_bus_master(&ppu, true);
     return ppu;
 }

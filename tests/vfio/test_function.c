@@ -36,7 +36,7 @@ static int tree_teardown(void **state)
 }
 
 /* The path below the tree, its folders made. */
-static const char *place(const char *root, const char *name)
+static const char *path_in(const char *root, const char *name)
 {
     static char path[PATH_BYTES];
 
@@ -51,7 +51,7 @@ static const char *place(const char *root, const char *name)
 
 static void add_file(const char *root, const char *name, const char *content)
 {
-    FILE *file = fopen(place(root, name), "w");
+    FILE *file = fopen(path_in(root, name), "w");
 
     assert_non_null(file);
     fputs(content, file);
@@ -60,7 +60,7 @@ static void add_file(const char *root, const char *name, const char *content)
 
 static void add_link(const char *root, const char *name, const char *target)
 {
-    assert_int_equal(symlink(target, place(root, name)), 0);
+    assert_int_equal(symlink(target, path_in(root, name)), 0);
 }
 
 struct made_function {

@@ -149,7 +149,7 @@ __kernel void copies(__global const int *in, __global int *out, __global const s
 }
 
 /* Where the thread is, with the launch's offsets. */
-__kernel void places(__global ulong *out)
+__kernel void address_spaces(__global ulong *out)
 {
     size_t i = get_global_linear_id();
 
