@@ -44,7 +44,7 @@ static uint32_t share_of_vram(uint32_t share, uint32_t least, uint32_t most)
 }
 
 /* Takes `bytes` at the next multiple of `alignment` from *end. */
-static ppu_vram_t reserve(uint32_t *end, uint32_t bytes, uint32_t alignment)
+static ppu_vram_t reserve_area(uint32_t *end, uint32_t bytes, uint32_t alignment)
 {
     ppu_vram_t here = { ppu_align_up(*end, alignment) };
     *end = here.off + bytes;
@@ -82,24 +82,24 @@ static void choose_ring_sizes(void)
 static void lay_out_all(void)
 {
     uint32_t end = PROTECTED_ALIGN; /* offset 0 stays unused: it reads as "none" in descriptors */
-    layout.fw_info = reserve(&end, sizeof(struct ppu_fw_info), 64);
-    layout.admin_queue = reserve(&end, sizeof(struct ppu_admin_queue), 64);
-    layout.error_ring = reserve(&end, sizeof(struct ppu_error_ring), 64);
-    layout.log = reserve(&end, sizeof(struct ppu_log_ring), 64);
-    layout.fw_trace = reserve(&end, trace_bytes(TRACE_FW_RECORDS), 64);
-    layout.dev_trace = reserve(&end, trace_bytes(TRACE_DEV_RECORDS), 64);
+    layout.fw_info = reserve_area(&end, sizeof(struct ppu_fw_info), 64);
+    layout.admin_queue = reserve_area(&end, sizeof(struct ppu_admin_queue), 64);
+    layout.error_ring = reserve_area(&end, sizeof(struct ppu_error_ring), 64);
+    layout.log = reserve_area(&end, sizeof(struct ppu_log_ring), 64);
+    layout.fw_trace = reserve_area(&end, trace_bytes(TRACE_FW_RECORDS), 64);
+    layout.dev_trace = reserve_area(&end, trace_bytes(TRACE_DEV_RECORDS), 64);
     for (uint32_t i = 0; i < PPU_RING_COUNT; i++) {
-        layout.ring[i] = reserve(&end, PPU_RING_BYTES(layout.ring_entries[i]), 64);
+        layout.ring[i] = reserve_area(&end, PPU_RING_BYTES(layout.ring_entries[i]), 64);
     }
-    layout.channel_faults = reserve(&end, caps.channels * (uint32_t)sizeof(struct channel_fault), 64);
-    layout.channel_counts = reserve(&end, caps.channels * (uint32_t)sizeof(struct channel_counts), 64);
-    layout.groups = reserve(&end, caps.contexts * (uint32_t)sizeof(struct ppu_group), 64);
-    layout.status = reserve(&end, layout.tasks * (uint32_t)sizeof(struct ppu_task_status), 64);
-    layout.tmds = reserve(&end, (layout.tasks + layout.nest_tasks) * TMD_STRIDE, PPU_TMD_ALIGN);
-    layout.params = reserve(&end, layout.tasks * PPU_MAX_PARAM, PPU_MAX_PARAM);
-    layout.nest_params = reserve(&end, layout.nest_tasks * PPU_NEST_MAX_PARAM, PPU_NEST_MAX_PARAM);
-    layout.tokens = reserve(&end, caps.sms * layout.sm_tokens, PPU_TOKEN_ALIGN);
-    layout.pt_base = reserve(&end, layout.pt_bytes, PPU_PT_ALIGN);
+    layout.channel_faults = reserve_area(&end, caps.channels * (uint32_t)sizeof(struct channel_fault), 64);
+    layout.channel_counts = reserve_area(&end, caps.channels * (uint32_t)sizeof(struct channel_counts), 64);
+    layout.groups = reserve_area(&end, caps.contexts * (uint32_t)sizeof(struct ppu_group), 64);
+    layout.status = reserve_area(&end, layout.tasks * (uint32_t)sizeof(struct ppu_task_status), 64);
+    layout.tmds = reserve_area(&end, (layout.tasks + layout.nest_tasks) * TMD_STRIDE, PPU_TMD_ALIGN);
+    layout.params = reserve_area(&end, layout.tasks * PPU_MAX_PARAM, PPU_MAX_PARAM);
+    layout.nest_params = reserve_area(&end, layout.nest_tasks * PPU_NEST_MAX_PARAM, PPU_NEST_MAX_PARAM);
+    layout.tokens = reserve_area(&end, caps.sms * layout.sm_tokens, PPU_TOKEN_ALIGN);
+    layout.pt_base = reserve_area(&end, layout.pt_bytes, PPU_PT_ALIGN);
     layout.prot_limit = ppu_align_up(end, PROTECTED_ALIGN);
     layout.heap_base = ppu_align_up(layout.prot_limit, PPU_PAGE_2M);
     FW_ASSERT(layout.heap_base < caps.vram_bytes);

@@ -6,7 +6,7 @@
 #include <string.h>
 
 /* Room for `len` more; NULL: there is none. */
-static uint8_t *reserve(struct bytes *bytes, size_t len)
+static uint8_t *reserve_bytes(struct bytes *bytes, size_t len)
 {
     if (bytes->cap - bytes->len < len) {
         size_t cap = 2 * bytes->cap + len + 64;
@@ -24,7 +24,7 @@ static uint8_t *reserve(struct bytes *bytes, size_t len)
 
 void bytes_add(struct bytes *bytes, const void *data, size_t len)
 {
-    uint8_t *at = len != 0 ? reserve(bytes, len) : NULL;
+    uint8_t *at = len != 0 ? reserve_bytes(bytes, len) : NULL;
 
     if (at) {
         memcpy(at, data, len);
@@ -33,7 +33,7 @@ void bytes_add(struct bytes *bytes, const void *data, size_t len)
 
 void bytes_add_zeros(struct bytes *bytes, size_t len)
 {
-    uint8_t *at = len != 0 ? reserve(bytes, len) : NULL;
+    uint8_t *at = len != 0 ? reserve_bytes(bytes, len) : NULL;
 
     if (at) {
         memset(at, 0, len);
@@ -53,7 +53,7 @@ void bytes_vprint(struct bytes *bytes, const char *format, va_list args)
     int len = vsnprintf(NULL, 0, format, copy);
     va_end(copy);
     if (len > 0) {
-        char *at = (char *)reserve(bytes, (size_t)len + 1);
+        char *at = (char *)reserve_bytes(bytes, (size_t)len + 1);
         if (at) {
             vsnprintf(at, (size_t)len + 1, format, args);
             bytes->len--;

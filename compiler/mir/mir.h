@@ -135,6 +135,7 @@ struct mir_operand {
 /* The operands that are registers; how many. */
 uint32_t mir_operands(struct mir_insn *insn, struct mir_operand operands[MIR_MAX_OPERANDS]);
 
+bool mir_is_store(uint32_t op);
 /* True when it can be left out if nobody reads what it writes. */
 bool mir_is_pure(const struct mir_insn *insn);
 /* True for a copy of registers, and how many words it copies. */
@@ -157,8 +158,6 @@ void mir_count(struct mir *mir, struct mir_counts *counts);
 
 void mir_number_words(struct mir *mir);
 
-/* Stops the compilation, naming pass and instruction, when something is wrong. */
-void mir_verify(struct mir *mir, const char *pass);
 void mir_print(struct mir *mir, const char *pass);
 
 #endif

@@ -3,6 +3,7 @@
 
 #include "compiler/mir/hoist.h"
 #include "compiler/mir/if_convert.h"
+#include "compiler/mir/mir_verify.h"
 #include "compiler/mir/param_loads.h"
 #include "compiler/mir/peephole.h"
 #include "compiler/mir/regalloc.h"

@@ -276,7 +276,7 @@ int LIBRARY ppu_end_round(device_queue_t given, uint round)
     if (queue == 0 || round == 0) {
         return queue == 0 ? ERROR_QUEUE : ERROR_OPERATION;
     }
-    if (!reserve(queue, 1, &first)) {
+    if (!reserve_entries(queue, 1, &first)) {
         return ERROR_FULL;
     }
     global uint *block = block_of(queue, first);

@@ -6,6 +6,7 @@
 #include "tests/compiler/device.h"
 
 #include "compiler/mir/mir.h"
+#include "compiler/mir/mir_verify.h"
 #include "ppu/macros.h"
 
 #include <stdlib.h>

@@ -74,7 +74,7 @@ INLINE uint free_entries(work_queue_t queue, private uint *put, private uint *sh
 }
 
 /* False: so many are not free. */
-INLINE bool reserve(work_queue_t queue, uint entries, private uint *first)
+INLINE bool reserve_entries(work_queue_t queue, uint entries, private uint *first)
 {
     uint put, shadow;
 
@@ -145,7 +145,7 @@ INLINE batch_t begin_batch(work_queue_t queue, uint pieces)
 {
     uint first = 0;
 
-    if (!reserve(queue, pieces + 1, &first)) {
+    if (!reserve_entries(queue, pieces + 1, &first)) {
         return 0;
     }
     batch_t batch = (batch_t)block_of(queue, ppu_workq_add(first, pieces, queue->period));
