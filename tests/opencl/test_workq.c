@@ -343,8 +343,8 @@ static void a_thread_ends_the_round(void **state)
 
 /*
  * Work of low priority fills all slots until a semaphore is released behind work that is more urgent, which waits for a
- * slot then. Work that begins after the first SLOTS ends only after the urgent work: if it went first, it would keep
- * every slot until the watchdog ends it. What runs on which SM in which order, and how fast, says nothing.
+ * slot then. Work that begins after the first SLOTS waits for the urgent work: if it went first, it would keep every
+ * slot until it has looked for 200,000 times. How soon the host runs which SM says nothing of the order.
  */
 static void urgent_work_goes_first(void **state)
 {
