@@ -90,6 +90,18 @@ enum ppu_slot_command {
                                 that wait and whose group has no work */
 };
 
+/* TOKEN_HANDLER */
+enum ppu_token_handler {
+    PPU_TOKEN_BY_SM = 0,       /* at once, within the instruction */
+    PPU_TOKEN_BY_FIRMWARE = 1, /* an entry of the token ring asks, and TOKEN_MOVE answers */
+};
+
+/* TOKEN_MOVE */
+#define PPU_TOKEN_MOVE(sm, warp, first) ((uint32_t)(sm) << 24 | (uint32_t)(warp) << 16 | (uint32_t)(first))
+#define PPU_TOKEN_MOVE_SM(value) ((value) >> 24)
+#define PPU_TOKEN_MOVE_WARP(value) ((value) >> 16 & 0xffu)
+#define PPU_TOKEN_MOVE_FIRST(value) ((value)&0xffffu)
+
 /* SLOT_RANK */
 #define PPU_SLOT_RANK_MASK 0xffu
 #define PPU_SLOT_LEVEL_MASK 0xfu

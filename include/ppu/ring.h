@@ -20,7 +20,8 @@ enum ppu_ring_id {
     PPU_RING_FAULT = 2, /* faults of tasks; may fill: the warp stalls */
     PPU_RING_COPY = 3,  /* finished copies; sized for the worst case */
     PPU_RING_TOUCH = 4, /* touched semaphores; sized for the worst case */
-    PPU_RING_COUNT = 5,
+    PPU_RING_TOKEN = 5, /* token queues at an end of their space (E7); may fill: the warp stalls */
+    PPU_RING_COUNT = 6,
 };
 
 struct ppu_ring_header {
@@ -120,5 +121,24 @@ struct ppu_touch_event {
     uint32_t reserved[14];
 };
 PPU_ASSERT_SIZE(struct ppu_touch_event, PPU_RING_ENTRY_BYTES);
+
+/*
+ * Entry of PPU_RING_TOKEN: the warp's next instruction may push tokens for which there is room, but not at that end of
+ * the space (E7). The warp waits for a write of TOKEN_MOVE.
+ */
+struct ppu_token_event {
+    uint32_t sm;
+    uint32_t warp;    /* of the SM */
+    uint32_t first;   /* entry at the front of the queue */
+    uint32_t count;   /* tokens in it */
+    uint32_t entries; /* of its space */
+    uint32_t front;   /* free entries wanted before the first token */
+    uint32_t back;    /* behind the last one: `front` and `back` are free together */
+    uint32_t slot;
+    uint32_t context; /* address space */
+    uint32_t correlation;
+    uint32_t reserved[6];
+};
+PPU_ASSERT_SIZE(struct ppu_token_event, PPU_RING_ENTRY_BYTES);
 
 #endif

@@ -190,6 +190,16 @@ static void token_base(struct core *core, uint32_t index, uint32_t value)
     }
 }
 
+static void token_move(struct core *core, uint32_t index, uint32_t value)
+{
+    (void)index;
+    if (!sm_move_tokens(core, PPU_TOKEN_MOVE_SM(value), PPU_TOKEN_MOVE_WARP(value), PPU_TOKEN_MOVE_FIRST(value))) {
+        core_guest_error(core, "TOKEN_MOVE: SM %u has no warp %u", PPU_TOKEN_MOVE_SM(value),
+                         PPU_TOKEN_MOVE_WARP(value));
+        core_device_error(core, PPU_DEVERR_ARG);
+    }
+}
+
 static void prot_write(struct core *core, uint32_t offset, uint32_t value)
 {
     if (value > core->config.vram_bytes) {
@@ -409,6 +419,7 @@ static const struct row_hooks hooks[ROW_COUNT] = {
     [ROW_RING_BASE] = { .write = ring_base, .error = PPU_DEVERR_RING },
     [ROW_TRACE_BASE] = { .write = trace_base, .error = PPU_DEVERR_TRACE },
     [ROW_TOKEN_BASE] = { .write = token_base },
+    [ROW_TOKEN_MOVE] = { .write = token_move },
     [ROW_PROT_BASE] = { .write = prot_base, .error = PPU_DEVERR_PROT },
     [ROW_PROT_LIMIT] = { .write = prot_limit, .error = PPU_DEVERR_PROT },
     [ROW_MMU_FLUSH] = { .write = mmu_flush },

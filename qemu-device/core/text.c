@@ -36,7 +36,7 @@ __attribute__((format(printf, 2, 3))) static void print(struct text *text, const
 
 static const char *const mcu_states[] = { "held", "running", "locked up" };
 static const char *const slot_states[] = { "free", "running", "stopping", "being killed" };
-static const char *const ring_names[] = { "start", "slot", "fault", "copy", "touch" };
+static const char *const ring_names[PPU_RING_COUNT] = { "start", "slot", "fault", "copy", "touch", "token" };
 
 static void print_machine(const struct core *core, struct text *text)
 {

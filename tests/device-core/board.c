@@ -238,6 +238,7 @@ void board_boot(struct board *board)
     boot_ring(board, PPU_RING_FAULT, 16);
     boot_ring(board, PPU_RING_COPY, 512);
     boot_ring(board, PPU_RING_TOUCH, 1024);
+    boot_ring(board, PPU_RING_TOKEN, 16);
     mcu_write(board, PPU_REG_TOKEN_BYTES, TOKENS_BYTES);
     mcu_write(board, PPU_REG_TOKEN_BASE, TOKENS_AT);
     mcu_write(board, PPU_REG_TRACE_SIZE, TRACE_RECORDS);

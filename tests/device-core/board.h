@@ -24,7 +24,7 @@
 #define TOKENS_AT 0x300000u
 #define TOKENS_BYTES 0xf0000u
 #define PROT_LIMIT (TOKENS_AT + TOKENS_BYTES)
-#define RING_AT(ring) (PROT_BASE + (ring)*0x20000u)
+#define RING_AT(ring) (PROT_BASE + (ring)*0x1a000u)
 #define TRACE_AT 0x1a0000u
 #define TRACE_RECORDS 1024u
 #define TMD_AT(slot) (0x1b0000u + (slot)*0x200u)

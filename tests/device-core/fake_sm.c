@@ -289,6 +289,12 @@ void sm_kill(struct core *core, uint32_t slot)
     sm_wake(core);
 }
 
+bool sm_move_tokens(struct core *core, uint32_t sm, uint32_t warp, uint32_t first)
+{
+    (void)first; /* no warp has a queue */
+    return sm < core_config_of(core)->sms && warp < core_config_of(core)->sm_warps;
+}
+
 void sm_flush(struct core *core, uint32_t context)
 {
     for (uint32_t i = 0; i < core_config_of(core)->sms; i++) {

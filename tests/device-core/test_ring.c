@@ -361,7 +361,7 @@ int main(void)
         { "a ring sized too small is a device error [A1]", worst_case_ring_overrun, setup, teardown, NULL },
         { "without a ring warps stall and others are device errors [A1]", no_ring, setup, teardown, NULL },
         { "unusable rings are refused [A1]", unusable_rings, setup, teardown, NULL },
-        { "the hook makes start and fault rings smaller [A1]", limit_hook, setup, teardown, NULL },
+        { "the hook makes start, fault and token rings smaller [A1]", limit_hook, setup, teardown, NULL },
         { "many producers lose nothing [A1]", producers_lose_nothing, setup, teardown, NULL },
         { "trace records wrap and name their number [A1]", trace_records, setup, teardown, NULL },
         { "marks of the firmware are recorded [A1]", mark_is_recorded, setup, teardown, NULL },

@@ -183,8 +183,25 @@ void rig_start(struct rig *rig, uint32_t slot, const struct ppu_tmd *tmd)
     board_settle(rig->board);
 }
 
+static void recentre_tokens(struct rig *rig)
+{
+    struct ppu_token_event event;
+
+    for (; ring_pop(rig->board, PPU_RING_TOKEN, &event); rig->recentred++) {
+        const uint32_t left = event.entries - event.count;
+
+        assert_true(event.count <= event.entries && event.first <= left);
+        assert_true(event.front + event.back <= left && event.front + event.back != 0);
+        assert_true(event.first < event.front || left - event.first < event.back);
+        mcu_write(rig->board, PPU_REG_TOKEN_MOVE, PPU_TOKEN_MOVE(event.sm, event.warp, (left + event.front) / 2));
+    }
+}
+
 void rig_step(struct rig *rig)
 {
+    if (!rig->silent) {
+        recentre_tokens(rig);
+    }
     board_advance(rig->board, STEP_NS);
     if (rig->threads != 0) {
         nanosleep(&(struct timespec){ 0, IDLE_NS }, NULL);

@@ -41,7 +41,9 @@ struct rig {
     struct ppuasm_image image;
     struct ppu_program_view program;
     uint32_t threads;
-    uint32_t wave; /* of every task, in place of the kernel's; 0: the kernel's */
+    uint32_t wave;      /* of every task, in place of the kernel's; 0: the kernel's */
+    uint64_t recentred; /* token queues that rig_step() has moved, as the firmware does (E7) */
+    bool silent;        /* rig_step() moves none */
 };
 
 /* How a task ended. */
@@ -78,7 +80,7 @@ void rig_params(struct rig *rig, uint32_t slot, struct ppu_tmd *tmd, const void 
 void rig_start(struct rig *rig, uint32_t slot, const struct ppu_tmd *tmd);
 /* Lets time pass until the slot's next event; false: none came. Faults seen are kept. */
 bool rig_wait(struct rig *rig, uint32_t slot, struct outcome *outcome);
-/* A little time. */
+/* A little time; warps that ask for room in their token queues get an answer. */
 void rig_step(struct rig *rig);
 /* start and wait; fails the test when the task does not end. */
 struct outcome rig_run(struct rig *rig, const struct ppu_tmd *tmd);

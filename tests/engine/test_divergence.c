@@ -298,41 +298,105 @@ static enum signal run_list(const struct program *p, uint32_t index, uint32_t *x
     return GO_ON;
 }
 
+/* Runs the loaded program with token queues of so many entries. */
+static struct outcome run_program(struct rig *rig, uint16_t tokens, uint32_t wave)
+{
+    uint64_t params[2] = { DATA_VA, 0 };
+    struct ppu_tmd tmd = rig_tmd(rig, "k");
+
+    tmd.token_count = tokens;
+    tmd.wave = (uint8_t)wave;
+    rig_shape(&tmd, CTAS, 1, THREADS, 1);
+    rig_params(rig, 0, &tmd, params, sizeof(params));
+    memset(rig_data(rig, 0), 0, CTAS * THREADS * VALUES * sizeof(uint32_t));
+    return rig_run(rig, &tmd);
+}
+
+static void check_results(struct rig *rig, const struct program *p)
+{
+    const uint32_t(*out)[VALUES] = rig_data(rig, 0);
+
+    for (uint32_t t = 0; t < CTAS * THREADS; t++) {
+        uint32_t x[VALUES + 1] = { 0 };
+
+        for (uint32_t v = 0; v < VALUES; v++) {
+            x[v + 1] = (t + v * 1000 + 1) * 0x9e3779b1u;
+        }
+        run_list(p, p->main, x);
+        if (memcmp(out[t], &x[1], sizeof(out[t])) != 0) {
+            print_error("%s\n", p->text);
+            fail_msg("thread %u: %08x, not %08x", t, out[t][0], x[1]);
+        }
+    }
+}
+
+static struct program *program_new(void)
+{
+    struct program *p = calloc(1, sizeof(*p));
+
+    p->text = malloc(TEXT_BYTES);
+    return p;
+}
+
+static void program_free(struct program *p)
+{
+    free(p->text);
+    free(p);
+}
+
 static void structured_programs(void **state)
 {
     struct rig *rig = *state;
     uint64_t random = random_seed();
-    struct program *p = calloc(1, sizeof(*p));
+    struct program *p = program_new();
 
-    p->text = malloc(TEXT_BYTES);
     for (uint32_t i = 0; i < PROGRAMS; i++) {
-        uint64_t params[2] = { DATA_VA, 0 };
-        const uint32_t(*out)[VALUES] = rig_data(rig, 0);
-
         make_program(p, &random);
         rig_load_text(rig, p->text);
-        struct ppu_tmd tmd = rig_tmd(rig, "k");
-        tmd.token_count = PPU_MAX_TOKENS;
-        tmd.wave = (uint8_t)(PPU_LANES << i % 3);
-        rig_shape(&tmd, CTAS, 1, THREADS, 1);
-        rig_params(rig, 0, &tmd, params, sizeof(params));
-        memset(rig_data(rig, 0), 0, CTAS * THREADS * sizeof(out[0]));
-        rig_run_done(rig, &tmd);
-        for (uint32_t t = 0; t < CTAS * THREADS; t++) {
-            uint32_t x[VALUES + 1] = { 0 };
+        assert_int_equal(run_program(rig, PPU_MAX_TOKENS, PPU_LANES << i % 3).event.kind, PPU_SLOT_DONE);
+        check_results(rig, p);
+    }
+    assert_int_equal(rig->recentred, 0);
+    program_free(p);
+}
 
-            for (uint32_t v = 0; v < VALUES; v++) {
-                x[v + 1] = (t + v * 1000 + 1) * 0x9e3779b1u;
-            }
-            run_list(p, p->main, x);
-            if (memcmp(out[t], &x[1], sizeof(out[t])) != 0) {
-                print_error("%s\n", p->text);
-                fail_msg("program %u, thread %u: %08x, not %08x", i, t, out[t][0], x[1]);
+/*
+ * Queues as small as each program allows, so that they come to the ends of their space again and again: whoever moves
+ * them, results, instructions and what does not fit are the same.
+ */
+static void both_recentre_alike(void **state)
+{
+    struct rig *rig = *state;
+    uint64_t random = random_seed();
+    struct program *p = program_new();
+    uint32_t with_answers = 0;
+
+    for (uint32_t i = 0; i < PROGRAMS / 3; i++) {
+        uint16_t tokens = 1;
+        make_program(p, &random);
+        rig_load_text(rig, p->text);
+        for (bool fits = false; !fits; tokens *= 2) {
+            mcu_write(rig->board, PPU_REG_TOKEN_HANDLER, PPU_TOKEN_BY_SM);
+            rig_step(rig); /* answers what warps have asked that were killed since */
+            const uint64_t before = rig->recentred;
+            const struct outcome sm = run_program(rig, tokens, PPU_LANES << i % 3);
+            assert_int_equal(rig->recentred, before);
+            mcu_write(rig->board, PPU_REG_TOKEN_HANDLER, PPU_TOKEN_BY_FIRMWARE);
+            const struct outcome firmware = run_program(rig, tokens, PPU_LANES << i % 3);
+            assert_int_equal(firmware.event.kind, sm.event.kind);
+            fits = sm.event.kind == PPU_SLOT_DONE;
+            if (fits) {
+                assert_int_equal(firmware.event.warp_insns, sm.event.warp_insns);
+                check_results(rig, p);
+                with_answers += rig->recentred != before;
+            } else {
+                assert_int_equal(firmware.fault.code, sm.fault.code);
+                assert_int_equal(firmware.fault.code, PPU_FAULT_TOKEN_FULL);
             }
         }
     }
-    free(p->text);
-    free(p);
+    assert_true(with_answers > PROGRAMS / 12);
+    program_free(p);
 }
 
 /* ---- single operations ---- */
@@ -758,6 +822,10 @@ int main(void)
         { "a yield every n-th time, or by chance [E6]", yields_now_and_then, rig_setup_slices, rig_teardown, NULL },
         { "long jumps leave loops and calls [E3][E5]", long_jumps, rig_setup_slices, rig_teardown, NULL },
         { "a small token queue recentres, a full one faults [E7]", small_queue, rig_setup_slices, rig_teardown, NULL },
+        { "whoever recentres token queues, programs do the same [E7]", both_recentre_alike, rig_setup_slices,
+          rig_teardown, NULL },
+        { "the firmware recentres beside SMs that run [E7]", both_recentre_alike, rig_setup_threads, rig_teardown,
+          NULL },
     };
 
     return cmocka_run_group_tests_name("engine: divergence", tests, NULL, NULL);

@@ -9,6 +9,7 @@
 #include "qemu-device/core/engine/branch.h"
 #include "ppu/regs.h"
 #include "qemu-device/core/engine/barrier.h"
+#include "qemu-device/core/engine/recentre.h"
 #include "qemu-device/core/engine/slow.h"
 #include "qemu-device/core/engine/subvector.h"
 #include "qemu-device/core/memory/guest_mem.h"
@@ -53,8 +54,7 @@ static void token_put(struct exec *x, uint32_t n, const struct ppu_token *token)
     }
 }
 
-/* Moves all tokens so that the first lies at entry `first`. */
-static void tokens_move(struct exec *x, uint32_t first)
+void engine_tokens_move(struct exec *x, uint32_t first)
 {
     struct warp *w = x->w;
     size_t token_bytes = PPU_TOKEN_WORDS(x->wave) * sizeof(uint32_t);
@@ -68,7 +68,7 @@ static void tokens_move(struct exec *x, uint32_t first)
 
 static void tokens_centre(struct exec *x, uint32_t extra)
 {
-    tokens_move(x, (x->w->token_cap - x->w->token_count + extra) / 2);
+    engine_tokens_move(x, (x->w->token_cap - x->w->token_count + extra) / 2);
 }
 
 /* False: the queue is full. */
@@ -620,6 +620,9 @@ enum step engine_branch(struct exec *x, const struct ppu_insn *insn, const struc
 {
     uint32_t target = x->w->pc + (uint32_t)insn->imm;
 
+    if ((reg_get(x->core, PPU_REG_TOKEN_HANDLER) | x->w->asked) != 0 && engine_recentre_waits(x, insn, mask)) {
+        return STEP_STOP;
+    }
     switch (insn->op) {
     case PPU_OP_BRA:
         return go(x, mask, target);

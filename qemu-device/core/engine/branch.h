@@ -18,6 +18,8 @@ enum step engine_branch(struct exec *x, const struct ppu_insn *insn, const struc
 bool engine_pop(struct exec *x);
 void engine_disable(struct warp *w, const struct lanes *set, uint32_t reason, uint32_t pc);
 void engine_enable(struct warp *w, const struct lanes *set, uint32_t pc);
+/* Moves all tokens so that the first lies at entry `first`; they fit there. */
+void engine_tokens_move(struct exec *x, uint32_t first);
 /* Drops tokens at the front that nobody waits for (E5). */
 void engine_drop_stale(struct exec *x);
 

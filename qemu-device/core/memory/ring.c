@@ -21,7 +21,7 @@ static const uint8_t *head_word(const struct core *core, const struct ring *ring
 /* True for the rings whose entries wait with the warp that made them. */
 static bool may_fill(enum ppu_ring_id id)
 {
-    return id == PPU_RING_START || id == PPU_RING_FAULT;
+    return id == PPU_RING_START || id == PPU_RING_FAULT || id == PPU_RING_TOKEN;
 }
 
 static bool ring_has_room(struct core *core, enum ppu_ring_id id)

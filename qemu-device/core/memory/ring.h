@@ -12,7 +12,7 @@
 struct core;
 struct snap;
 
-/* Appends PPU_RING_ENTRY_BYTES. False: full (start and fault rings only), try again later. [any] */
+/* Appends PPU_RING_ENTRY_BYTES. False: full (start, fault and token rings only), try again later. [any] */
 bool ring_push(struct core *core, enum ppu_ring_id id, const void *entry);
 
 /* The producer's side of an event ring; under its lock. */

@@ -144,6 +144,18 @@ void sm_flush(struct core *core, uint32_t context)
     stir(pool);
 }
 
+bool sm_move_tokens(struct core *core, uint32_t sm, uint32_t warp, uint32_t first)
+{
+    struct sm_pool *pool = *core_sm_pool(core);
+
+    if (sm >= pool->sms || warp >= core_config_of(core)->sm_warps) {
+        return false;
+    }
+    __atomic_store_n(&pool->sm[sm].token_answer[warp], first + 1, __ATOMIC_RELEASE);
+    stir(pool);
+    return true;
+}
+
 /* ---- life ---- */
 
 static bool start_workers(struct sm_pool *pool, uint32_t count)

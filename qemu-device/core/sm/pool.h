@@ -17,6 +17,8 @@ void sm_pool_free(struct core *core);   /* joins the threads */
 void sm_pool_reset(struct core *core);  /* drops all CTAs without telling the distributor; returns paused [lock] */
 void sm_pool_pause(struct core *core);  /* returns when every SM stands still [lock] */
 void sm_pool_resume(struct core *core); /* [lock] */
+/* The firmware moves a warp's token queue (TOKEN_MOVE); false: there is no such warp. [lock] */
+bool sm_move_tokens(struct core *core, uint32_t sm, uint32_t warp, uint32_t first);
 /* Does the accesses to system memory that warps are parked on; from core_bottom_half(). [lock] */
 void sm_service_system(struct core *core);
 /* Sm_threads == 0: deadline of the next slice, UINT64_MAX when nothing is resident; and run it. [lock] */

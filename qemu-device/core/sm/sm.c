@@ -51,8 +51,9 @@ static bool sm_alloc(struct sm *sm)
     sm->cta = calloc(config->sm_ctas, sizeof(*sm->cta));
     sm->warp = calloc(config->sm_warps, sizeof(*sm->warp));
     sm->sys = calloc(config->sm_warps, sizeof(*sm->sys));
+    sm->token_answer = calloc(config->sm_warps, sizeof(*sm->token_answer));
     sm->code = calloc(SM_CODE_PAGES, sizeof(*sm->code));
-    return sm->cta && sm->warp && sm->sys && sm->code && sm_file_init(sm);
+    return sm->cta && sm->warp && sm->sys && sm->token_answer && sm->code && sm_file_init(sm);
 }
 
 bool sm_new(struct sm *sm, struct core *core, uint32_t number, struct cache_l2 *l2)
@@ -80,6 +81,7 @@ void sm_free(struct sm *sm)
     free(sm->cta);
     free(sm->warp);
     free(sm->sys);
+    free(sm->token_answer);
     free(sm->code);
     cache_free(&sm->l1);
     sm_file_free(sm);
@@ -438,6 +440,7 @@ void sm_drop_all(struct sm *sm)
     }
     for (uint32_t i = 0; i < config->sm_warps; i++) {
         __atomic_store_n(&sm->sys[i].state, SYS_NONE, __ATOMIC_RELAXED);
+        __atomic_store_n(&sm->token_answer[i], 0, __ATOMIC_RELAXED);
     }
     sm_tlb_drop_all(sm);
     decode_drop_all(sm);

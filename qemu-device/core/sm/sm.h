@@ -58,9 +58,10 @@ struct sm {
     struct cache_l2 *l2; /* NULL: caches are not modelled */
     struct cache l1;     /* without a model: what samples are shown */
     struct mode mode[PPU_MAX_SLOTS];
-    struct sm_cta *cta;                         /* sm_ctas */
-    struct warp *warp;                          /* sm_warps */
-    struct sys_request *sys;                    /* one a warp */
+    struct sm_cta *cta;      /* sm_ctas */
+    struct warp *warp;       /* sm_warps */
+    struct sys_request *sys; /* one a warp */
+    uint32_t *token_answer;  /* one a warp, atomic: TOKEN_MOVE's entry + 1, until the warp takes it */
     uint32_t rows[PPU_MAX_WAVE_WORDS][SM_ROWS]; /* exec.rows of a warp of n passes in normal mode: of n - 1 */
     uint32_t part_rows[SM_ROWS];                /* of the warp that was in sub-vector mode last */
     uint64_t part_rows_key;                     /* what they are for; 0: nothing */

@@ -33,6 +33,7 @@ struct warp {
     bool sampled;    /* that is predicted: each instruction goes through engine_execute() */
     bool turned;     /* `active` is another set than what lanes are counted for */
     bool yields;     /* it has come to a YIELDN: yield_turns[] holds something */
+    bool asked;      /* the firmware was asked to move its token queue, and has not answered yet (E7) */
     bool fresh;      /* it has not had a turn, and was not one that did elsewhere */
     uint8_t section; /* instructions the critical section may still have, 0: in none (B4) */
     uint32_t cta;    /* index of its CTA on the SM */
