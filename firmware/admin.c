@@ -161,7 +161,7 @@ static void query_policy(struct admin_ticket *ticket, uint32_t number)
         admin_answer(ticket, PPU_FAULT_NO_OBJECT, number);
         return;
     }
-    answer_value(ticket, policies[number]);
+    answer_value(ticket, policy_value(number));
 }
 
 static void admin_QUERY(struct admin_ticket *ticket, const uint32_t *arg)
@@ -175,6 +175,7 @@ static void admin_QUERY(struct admin_ticket *ticket, const uint32_t *arg)
     case PPU_KEY_INTERRUPTS:
     case PPU_KEY_FAULTS:
     case PPU_KEY_COPIES:
+    case PPU_KEY_RECENTRED:
         answer_value(ticket, stats[key]);
         break;
     case PPU_KEY_TASKS_FREE:

@@ -24,6 +24,7 @@ struct layout layout;
 #define START_RING_ENTRIES 256u
 #define TOUCHES_IN_FLIGHT 512u /* of acquires that have passed since; see TOUCHES_A_ROUND in main.c */
 #define FAULT_RING_ENTRIES 256u
+#define TOKEN_RING_ENTRIES 64u
 
 _Static_assert(sizeof(struct ppu_tmd_copy) <= TMD_STRIDE, "a TMD copy has its stride");
 _Static_assert(TASK_RECORDS_ALL < PPU_TASK_MAX, "a handle has room for every record");
@@ -76,6 +77,7 @@ static void choose_ring_sizes(void)
     layout.ring_entries[PPU_RING_SLOT] = power_of_two_from(3 * caps.slots + caps.contexts + 1);
     layout.ring_entries[PPU_RING_FAULT] = FAULT_RING_ENTRIES;
     layout.ring_entries[PPU_RING_COPY] = power_of_two_from(2 * caps.copies);
+    layout.ring_entries[PPU_RING_TOKEN] = TOKEN_RING_ENTRIES;
     layout.ring_entries[PPU_RING_TOUCH] = power_of_two_from(caps.channels + TOUCHES_IN_FLIGHT);
 }
 

@@ -16,6 +16,7 @@
 #include "firmware/policy.h"
 #include "firmware/quota.h"
 #include "firmware/rank.h"
+#include "firmware/recentre.h"
 #include "firmware/ring.h"
 #include "firmware/sem.h"
 #include "firmware/share.h"
@@ -80,7 +81,7 @@ static const struct consumer {
 } consumers[] = {
     { PPU_RING_FAULT, EVENTS_A_ROUND, wdu_fault_event },  { PPU_RING_SLOT, EVENTS_A_ROUND, wdu_slot_event },
     { PPU_RING_COPY, EVENTS_A_ROUND, copy_event },        { PPU_RING_START, EVENTS_A_ROUND, wdu_start_event },
-    { PPU_RING_TOUCH, TOUCHES_A_ROUND, sem_touch_event },
+    { PPU_RING_TOUCH, TOUCHES_A_ROUND, sem_touch_event }, { PPU_RING_TOKEN, EVENTS_A_ROUND, recentre_token_event },
 };
 
 static bool ring_events(uint32_t most)
@@ -88,7 +89,7 @@ static bool ring_events(uint32_t most)
     (void)most;
     union ring_entry entry;
     bool more = false;
-#pragma GCC unroll 5
+#pragma GCC unroll 6
     for (uint32_t i = 0; i < PPU_ARRAY_SIZE(consumers); i++) {
         uint32_t left = consumers[i].most;
         while (left && ring_take(consumers[i].ring, &entry)) {

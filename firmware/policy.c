@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "firmware/policy.h"
+#include "firmware/hal.h"
+#include "ppu/limits.h"
+#include "ppu/regs.h"
 
 uint32_t policies[PPU_POLICIES];
 
@@ -7,19 +10,37 @@ struct policy_row {
     uint32_t least;
     uint32_t most;
     uint32_t first;
+    uint32_t reg; /* PPU_REG_NONE: the value is in policies[] */
 };
 
+#define PPU_REG_NONE UINT32_MAX
+
 static const struct policy_row rows[PPU_POLICIES] = {
-#define PPU_POLICY(name, number, least, most, first, doc) [PPU_POLICY_##name] = { (least), (most), (first) },
+#define PPU_POLICY(name, number, least, most, first, reg, doc) \
+    [PPU_POLICY_##name] = { (least), (most), (first), PPU_REG_##reg },
 #include "ppu/policy.def"
 #undef PPU_POLICY
 };
 
+static void store(uint32_t number, uint32_t value)
+{
+    if (rows[number].reg == PPU_REG_NONE) {
+        policies[number] = value;
+    } else {
+        hal_write(rows[number].reg, value);
+    }
+}
+
 void policy_init(void)
 {
     for (uint32_t i = 0; i < PPU_POLICIES; i++) {
-        policies[i] = rows[i].first;
+        store(i, rows[i].first);
     }
+}
+
+uint32_t policy_value(uint32_t number)
+{
+    return rows[number].reg == PPU_REG_NONE ? policies[number] : hal_read(rows[number].reg);
 }
 
 bool policy_set(uint32_t number, uint32_t value)
@@ -28,6 +49,6 @@ bool policy_set(uint32_t number, uint32_t value)
     if (number >= PPU_POLICIES || value - rows[number].least > rows[number].most - rows[number].least) {
         return false;
     }
-    policies[number] = value;
+    store(number, value);
     return true;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Keeps the policies of the scheduler (ppu/policy.def): values that the driver may change at any time. */
+/* Keeps the policies of the firmware (ppu/policy.def): values that the driver may change at any time. */
 #ifndef FIRMWARE_POLICY_H
 #define FIRMWARE_POLICY_H
 
@@ -16,6 +16,10 @@ void policy_init(void);
 /* False: there is no such policy, or it cannot have this value. */
 bool policy_set(uint32_t number, uint32_t value);
 
+/* Gives the value of any of them, wherever it lies; `number` is below PPU_POLICIES. */
+uint32_t policy_value(uint32_t number);
+
+/* Gives the value of one that the firmware itself obeys. */
 static inline uint32_t policy(enum ppu_policy number)
 {
     return policies[number];

@@ -14,6 +14,7 @@ union ring_entry {
     struct ppu_fault_event fault;
     struct ppu_copy_event copy;
     struct ppu_touch_event touch;
+    struct ppu_token_event token;
 };
 _Static_assert(sizeof(union ring_entry) == PPU_RING_ENTRY_BYTES, "entries of all rings have one size");
 

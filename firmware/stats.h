@@ -7,7 +7,7 @@
 
 #include "ppu/admin.h"
 
-#define STATS_KEYS (PPU_KEY_COPIES + 1u)
+#define STATS_KEYS (PPU_KEY_RECENTRED + 1u)
 
 extern uint64_t stats[STATS_KEYS];
 

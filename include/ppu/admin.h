@@ -25,7 +25,7 @@ enum ppu_key {
 #define PPU_MAX_LIMIT_MS 3600000u /* of a task's time, when it has a limit */
 
 enum ppu_policy {
-#define PPU_POLICY(name, number, least, most, first, doc) PPU_POLICY_##name = (number),
+#define PPU_POLICY(name, number, least, most, first, reg, doc) PPU_POLICY_##name = (number),
 #include "ppu/policy.def"
 #undef PPU_POLICY
     PPU_POLICIES,

@@ -164,7 +164,10 @@ uint64_t ppu_device_heap_bytes(const struct ppu_device *device);
 uint64_t ppu_device_vram_alignment(const struct ppu_device *device);
 /* Reads one value (key.def). `object` is a channel or context number, 0 where the key has none. */
 enum ppu_err ppu_device_query(struct ppu_device *device, enum ppu_key key, uint32_t object, uint64_t *value);
-/* Sets a policy of the scheduler for the whole device (policy.def); ppu_device_query() with PPU_KEY_POLICY reads it. */
+/*
+ * Sets a policy of the scheduler or of the SMs, for the whole device (policy.def); ppu_device_query() with
+ * PPU_KEY_POLICY reads it. PPU_ERR_BAD_ARG: there is none, or it cannot have this value (A4, A5, D8, D9, E7).
+ */
 enum ppu_err ppu_device_policy(struct ppu_device *device, enum ppu_policy policy, uint32_t value);
 /*
  * Sets how much of a shared resource (resource.def) a context may have, from 1 to all. At first it may have all.

@@ -76,7 +76,7 @@ static void values(void **state)
         uint32_t number, least, most, first;
     };
     static const struct row rows[] = {
-#define PPU_POLICY(name, number, least, most, first, doc) { number, least, most, first },
+#define PPU_POLICY(name, number, least, most, first, reg, doc) { number, least, most, first },
 #include "ppu/policy.def"
 #undef PPU_POLICY
     };
