@@ -198,7 +198,8 @@ static bool find_loops(struct flow *flow)
                 flow->loops =
                     arena_grow(flow->arena, flow->loops, sizeof(flow->loops[0]), flow->loop_count, &flow->loop_cap);
                 loop = flow->loop_count++;
-                flow->loops[loop] = (struct flow_loop){ head, FLOW_NONE, block->loop, flow_depth(flow, head) + 1 };
+                flow->loops[loop] =
+                    (struct flow_loop){ head, FLOW_NONE, block->loop, flow_depth(flow, head) + 1, head };
                 block->loop = loop;
             }
             fill_loop(flow, loop, block->preds[p], stack);
@@ -210,6 +211,15 @@ static bool find_loops(struct flow *flow)
     return true;
 }
 
+static void find_ends(struct flow *flow)
+{
+    for (uint32_t b = 0; b < flow->count; b++) {
+        for (uint32_t at = flow->blocks[b].loop; at != FLOW_NONE; at = flow->loops[at].parent) {
+            flow->loops[at].end = b + 1;
+        }
+    }
+}
+
 static struct flow *build(struct arena *arena, struct walk *walk)
 {
     struct flow *flow = arena_new(arena, struct flow, 1);
@@ -218,7 +228,11 @@ static struct flow *build(struct arena *arena, struct walk *walk)
     flow->count = number_blocks(arena, walk);
     link_blocks(flow, walk);
     find_dominators(flow);
-    return find_loops(flow) ? flow : NULL;
+    if (!find_loops(flow)) {
+        return NULL;
+    }
+    find_ends(flow);
+    return flow;
 }
 
 struct flow *flow_new(struct arena *arena, uint32_t count, const uint32_t (*succ)[2], const uint32_t *succs,
@@ -280,6 +294,24 @@ static uint32_t node_loop(const struct level *level, uint32_t node)
     return loop == level->loop ? FLOW_NONE : loop;
 }
 
+static uint32_t level_begin(const struct level *level)
+{
+    return level->loop == FLOW_NONE ? 0 : level->flow->loops[level->loop].header;
+}
+
+static uint32_t level_end(const struct level *level)
+{
+    return level->loop == FLOW_NONE ? level->flow->count : level->flow->loops[level->loop].end;
+}
+
+/* The first number behind the blocks of a node. */
+static uint32_t node_end(const struct level *level, uint32_t node)
+{
+    uint32_t loop = node_loop(level, node);
+
+    return loop == FLOW_NONE ? node + 1 : level->flow->loops[loop].end;
+}
+
 static bool in_node(const struct level *level, uint32_t node, uint32_t block)
 {
     uint32_t loop = node_loop(level, node);
@@ -295,7 +327,7 @@ static void node_edges(const struct level *level, uint32_t node,
     const struct flow *flow = level->flow;
     uint32_t loop = node_loop(level, node);
 
-    for (uint32_t b = node; b < flow->count && (b == node || loop != FLOW_NONE); b++) {
+    for (uint32_t b = node; b < node_end(level, node); b++) {
         if (!in_node(level, node, b)) {
             continue;
         }
@@ -357,10 +389,8 @@ static void region_edge(void *arg, uint32_t from, uint32_t to, uint32_t to_node)
 
 static void region_add(struct region *region, uint32_t node)
 {
-    const struct flow *flow = region->level->flow;
-
     set_bit(region->nodes, node);
-    for (uint32_t b = node; b < flow->count; b++) {
+    for (uint32_t b = node; b < node_end(region->level, node); b++) {
         if (in_node(region->level, node, b)) {
             set_bit(region->blocks, b);
         }
@@ -389,7 +419,7 @@ static uint64_t *find_region(const struct level *level, uint32_t node, uint32_t 
 
     region_add(&region, node);
     /* Edges go to higher numbers: one pass finds all. */
-    for (uint32_t n = node; n < flow->count; n++) {
+    for (uint32_t n = node; n < level_end(level); n++) {
         if (bit(region.nodes, n)) {
             node_edges(level, n, region_edge, &region);
         }
@@ -423,7 +453,7 @@ static void part(struct level *level, uint32_t node, uint32_t target, uint32_t f
     uint64_t *region = find_region(level, node, target);
     bool regular = true;
 
-    for (uint32_t b = 0; b < flow->count; b++) {
+    for (uint32_t b = node; b < level_end(level); b++) {
         if (!bit(region, b)) {
             continue;
         }
@@ -446,7 +476,7 @@ static bool reconverge_level(struct flow *flow, uint32_t loop, const bool *parts
     uint32_t first_token = flow->token_count;
     bool leaves = false;
 
-    for (uint32_t n = flow->count; n-- != 0;) {
+    for (uint32_t n = level_end(&level); n-- != level_begin(&level);) {
         struct meet meet = { ipdom, FLOW_NONE, 0, FLOW_NONE, false };
         if (level_node(&level, n) != n) {
             continue;
@@ -455,7 +485,7 @@ static bool reconverge_level(struct flow *flow, uint32_t loop, const bool *parts
         ipdom[n] = meet.at == FLOW_NONE ? flow->count : meet.at;
         leaves |= parts[n] && meet.leaves;
     }
-    for (uint32_t n = 0; n < flow->count; n++) {
+    for (uint32_t n = level_begin(&level); n < level_end(&level); n++) {
         struct meet meet = { ipdom, FLOW_NONE, 0, FLOW_NONE, false };
         if (!parts[n] || level_node(&level, n) != n) {
             continue;
@@ -502,9 +532,7 @@ void flow_reconverge(struct flow *flow, const bool *divergent, const bool *break
     /* Inner loops first; a header stands for its loop only on the level outside. */
     for (uint32_t l = flow->loop_count + 1; l-- != 0;) {
         uint32_t loop = l == 0 ? FLOW_NONE : l - 1;
-        for (uint32_t b = 0; b < flow->count; b++) {
-            parts[b] = divergent[b];
-        }
+        memcpy(parts, divergent, flow->count);
         for (uint32_t inner = 0; inner < flow->loop_count; inner++) {
             if (flow->loops[inner].parent == loop) {
                 parts[flow->loops[inner].header] = loop_parts[inner];
@@ -513,7 +541,7 @@ void flow_reconverge(struct flow *flow, const bool *divergent, const bool *break
         bool leaves = reconverge_level(flow, loop, parts, ipdom);
         if (loop != FLOW_NONE) {
             loop_parts[loop] = leaves;
-            for (uint32_t b = 0; leaves && b < flow->count; b++) {
+            for (uint32_t b = flow->loops[loop].header; leaves && b < flow->loops[loop].end; b++) {
                 flow->convergent[b] &= !flow_in_loop(flow, loop, b);
             }
         }

@@ -31,6 +31,7 @@ struct flow_loop {
     uint32_t preheader;
     uint32_t parent; /* FLOW_NONE */
     uint32_t depth;  /* 1 outermost */
+    uint32_t end;    /* first number behind its blocks */
 };
 
 /* Where lanes that part meet again. */
