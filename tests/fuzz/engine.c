@@ -280,9 +280,14 @@ static void take_events(struct play *play)
 {
     struct ppu_fault_event fault;
     struct ppu_start_event start;
+    struct ppu_token_event token;
     struct ppu_slot_event slot;
 
     while (ring_pop(play->board, PPU_RING_START, &start)) {
+    }
+    while (ring_pop(play->board, PPU_RING_TOKEN, &token)) {
+        mcu_write(play->board, PPU_REG_TOKEN_MOVE,
+                  PPU_TOKEN_MOVE(token.sm, token.warp, (token.entries - token.count + token.front) / 2));
     }
     while (ring_pop(play->board, PPU_RING_FAULT, &fault)) {
         if (fault.slot == NEIGHBOUR_SLOT) {
@@ -330,7 +335,7 @@ static void act(struct play *play)
 {
     struct board *const board = play->board;
 
-    switch (fuzz_below(&play->in, 14)) {
+    switch (fuzz_below(&play->in, 16)) {
     case 0:
         change_code(play);
         break;
@@ -357,8 +362,14 @@ static void act(struct play *play)
     case 7:
         board->bus_works = !board->bus_works;
         break;
-    case 8:
+    case 8: /* answers are late, lost, wrong, and for those who have not asked */
+        mcu_write(board, PPU_REG_TOKEN_MOVE, PPU_TOKEN_MOVE(0, fuzz_u8(&play->in), fuzz_u8(&play->in)));
+        break;
     case 9:
+        mcu_write(board, PPU_REG_TOKEN_HANDLER, fuzz_below(&play->in, 2));
+        break;
+    case 10:
+    case 11:
         board_settle(board);
         take_events(play);
         break;
