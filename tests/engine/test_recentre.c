@@ -10,7 +10,7 @@
 
 #define SAVE_AT 0x200000u
 #define SAVE_STRIDE 0x14000u
-#define TURNS 60u
+#define TURNS 600u /* of a thread: many more than tests let its warp wait */
 #define TOKENS 4u
 #define STEPS 10000u
 
@@ -22,8 +22,8 @@ static struct ppu_tmd start(struct rig *rig, uint32_t ctas, uint32_t threads)
     rig_load_text(rig, ".kernel k\n.vregs 8\nldp.b64 s0, [0]\nrdsr v0, %tid.x\nrdsr s3, %cta.x\nrdsr s4, %ntid.x\n"
                        "mad v1, s3, s4, v0\nshl v1, v1, 2\nmov v2, 0\nand v5, v0, 1\nisetp.eq p0, v5, 0\n"
                        "ssy end\n@p0 bra even\n"
-                       "odd: add v2, v2, 1\nyield\nisetp.ltu p1, v2, 60\n@p1 bra odd\nsync end\n"
-                       "even: add v2, v2, 1\nyield\nisetp.ltu p1, v2, 60\n@p1 bra even\nsync end\n"
+                       "odd: add v2, v2, 1\nyield\nisetp.ltu p1, v2, 600\n@p1 bra odd\nsync end\n"
+                       "even: add v2, v2, 1\nyield\nisetp.ltu p1, v2, 600\n@p1 bra even\nsync end\n"
                        "end: stg.b32 v2, [s0+v1]\nexit\n");
     struct ppu_tmd tmd = rig_tmd(rig, "k");
     tmd.token_count = TOKENS;
