@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # The demo: a program for the guest (and, the same sources, one for a process beside QEMU), its kernels, and `make demo`.
-DEMO_SOURCES := $(addprefix demo/,demo.c inventory.c user.c work.c mandelbrot.c queued.c lanes.c png.c sharing.c latency.c report.c)
+DEMO_SOURCES := $(addprefix demo/,demo.c inventory.c user.c work.c mandelbrot.c queued.c lanes.c parts.c png.c sharing.c latency.c report.c)
 DEMO_CFLAGS := -D_GNU_SOURCE -Iruntime/include
 DEMO_KERNELS := $(BUILD)/demo/kernels.ppu
 
@@ -8,7 +8,7 @@ $(eval $(call ppu_tool,demo,$(DEMO_SOURCES),$(DEMO_CFLAGS),ppu -pthread))
 $(eval $(call guest_program,demo,$(DEMO_SOURCES),$(DEMO_CFLAGS),ppu -pthread))
 
 ALL_TARGETS += $(DEMO_KERNELS)
-$(DEMO_KERNELS): demo/kernels.s demo/mandelbrot.s demo/queued.s demo/lanes.s device-lib/asm/abi.s device-lib/asm/copy.s device-lib/asm/nest.s device-lib/asm/workq.s $(BUILD)/plain/tools/ppu-as
+$(DEMO_KERNELS): demo/kernels.s demo/mandelbrot.s demo/queued.s demo/lanes.s demo/parts.s device-lib/asm/abi.s device-lib/asm/copy.s device-lib/asm/nest.s device-lib/asm/workq.s $(BUILD)/plain/tools/ppu-as
 	$(call say,AS,$<)
 	$(Q)mkdir -p $(@D)
 	$(Q)cat $(filter %.s,$^) >$@.s

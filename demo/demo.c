@@ -15,6 +15,7 @@
 #include "demo/lanes.h"
 #include "demo/latency.h"
 #include "demo/mandelbrot.h"
+#include "demo/parts.h"
 #include "demo/queued.h"
 #include "demo/report.h"
 #include "demo/sharing.h"
@@ -99,6 +100,7 @@ int main(int argc, char **argv)
     mandelbrot_show(&report, &user, argc > 3 ? argv[3] : NULL);
     queued_show(&report, &user);
     lanes_show(&report, &user);
+    parts_show(&report, &user);
     sharing_show(&report, device, kernels);
     show_way(&report, device, &user);
     user_close(&user);

@@ -15,7 +15,8 @@ sys.path.insert(0, str(TOP / "tests"))
 import tap  # noqa: E402
 
 CHECKS = ["saxpy", "reduction", "histogram", "filter, 3 x 3", "Mandelbrot set", "pixels filled", "picture", "queued by threads",
-          "turns with one lock", "lanes that undo others", "same address", "side by side", "trespass", "the first", "the second"]
+          "turns with one lock", "lanes that undo others", "warps at once", "taken in turns",
+          "same address", "side by side", "trespass", "the first", "the second"]
 FIGURES = ["doorbells", "command blocks", "launches", "copies", "interrupts", "faults"]
 
 
@@ -53,7 +54,7 @@ def test_demo_passes():
         assert re.search(rf"^  {check} .*  ok$", output, re.MULTILINE), (check, output)
     assert "00:01.0 Processing accelerators: QEMU Parallel processing unit" in output, output
     assert re.search(r"^  driver +vfio-pci$", output, re.MULTILINE), output
-    assert re.search(r"^PASSED: 15 checks, 0 failed; [\d.]+ s$", output, re.MULTILINE), output
+    assert re.search(r"^PASSED: 17 checks, 0 failed; [\d.]+ s$", output, re.MULTILINE), output
     # Each block has one doorbell at most; a task that was evicted was started twice; the trespass is the only fault.
     counts = {label: figure(output, label) for label in FIGURES}
     by_threads = figure(output, "launched by threads")
@@ -62,6 +63,7 @@ def test_demo_passes():
     assert 500 < by_threads and 100000 < figure(output, "pixels filled") < 307200, output
     assert figure(output, "queued by threads") == 1024 and counts["launches"] > 1024 + by_threads, output
     assert figure(output, "turns with one lock") == 4096 and figure(output, "lanes that undo others") == 32, output
+    assert figure(output, "warps at once") == 72 and figure(output, "taken in turns") >= 80, output
     check_picture((TOP / "build/guest/demo/mandelbrot.png").read_bytes())
     assert 0 < figure(output, "a semaphore") < figure(output, "its first part") < figure(output, "a launch"), output
 
@@ -69,7 +71,7 @@ def test_demo_passes():
 def test_failed_check_is_told():
     done = demo_beside_qemu("build/demo/kernels.ppu", "/nonexistent/file")
     assert done.returncode == 1 and "/nonexistent/file cannot be read" in done.stdout, done
-    assert done.stdout.endswith("FAILED: 14 checks, 1 failed\n"), done
+    assert done.stdout.endswith("FAILED: 16 checks, 1 failed\n"), done
 
 
 def test_wrong_result_is_told():
@@ -80,7 +82,7 @@ def test_wrong_result_is_told():
     done = demo_beside_qemu(wrong)
     assert done.returncode == 1, done
     assert re.search(r"^  saxpy .*  FAILED$", done.stdout, re.MULTILINE), done
-    assert re.search(r"^FAILED: 14 checks, [12] failed$", done.stdout, re.MULTILINE), done
+    assert re.search(r"^FAILED: 16 checks, [12] failed$", done.stdout, re.MULTILINE), done
 
 
 def test_without_kernels():
