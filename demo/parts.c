@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "ppu/macros.h"
 #include "ppu/tmd.h"
 
 /* As demo/parts.s has them. */
@@ -63,7 +64,7 @@ static void parts_free(const struct parts *parts)
 {
     struct ppu_memory *const all[] = { parts->table, parts->counts, parts->results, parts->data, parts->sums };
 
-    for (uint32_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+    for (uint32_t i = 0; i < PPU_ARRAY_SIZE(all); i++) {
         need(ppu_memory_free(all[i]), "memory given back");
     }
 }
