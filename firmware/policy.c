@@ -22,19 +22,11 @@ static const struct policy_row rows[PPU_POLICIES] = {
 #undef PPU_POLICY
 };
 
-static void store(uint32_t number, uint32_t value)
-{
-    if (rows[number].reg == PPU_REG_NONE) {
-        policies[number] = value;
-    } else {
-        hal_write(rows[number].reg, value);
-    }
-}
-
+/* A register has its value from the reset. */
 void policy_init(void)
 {
     for (uint32_t i = 0; i < PPU_POLICIES; i++) {
-        store(i, rows[i].first);
+        policies[i] = rows[i].first;
     }
 }
 
@@ -49,6 +41,10 @@ bool policy_set(uint32_t number, uint32_t value)
     if (number >= PPU_POLICIES || value - rows[number].least > rows[number].most - rows[number].least) {
         return false;
     }
-    store(number, value);
+    if (rows[number].reg == PPU_REG_NONE) {
+        policies[number] = value;
+    } else {
+        hal_write(rows[number].reg, value);
+    }
     return true;
 }

@@ -376,6 +376,16 @@ static void *run(void *unused)
     return NULL;
 }
 
+static void reset_registers(void)
+{
+#define PPU_REG(name, offset, count, host, mcu, owner, reset, mask, doc) \
+    for (uint32_t i = 0; i < (count); i++) {                             \
+        mock.reg[(offset) / 4 + i] = (reset);                            \
+    }
+#include "ppu/regs.def"
+#undef PPU_REG
+}
+
 void mock_reset(void)
 {
     uint8_t *vram = mock.vram ? mock.vram : malloc(MOCK_VRAM_BYTES);
@@ -383,6 +393,7 @@ void mock_reset(void)
     memset(vram, 0xa5, MOCK_VRAM_BYTES); /* the firmware relies on nothing */
     mock.vram = vram;
     mock.now_ns = 1000;
+    reset_registers();
     R(VRAM_SIZE_LO) = MOCK_VRAM_BYTES;
     R(CHANNELS) = MOCK_CHANNELS;
     R(CONTEXTS) = MOCK_CONTEXTS;
@@ -391,12 +402,9 @@ void mock_reset(void)
     R(SM_WARPS) = 64;
     R(SM_VREGS) = 65536;
     R(SM_SHARED) = PPU_MAX_SHARED;
-    R(VECTORS) = PPU_MAX_VECTORS;
     R(ARMED) = PPU_MAX_ARMED;
     R(COPIES) = PPU_MAX_COPIES;
     R(SWITCH_BYTES) = 64 * PPU_KIB;
-    R(TIMER_LO) = UINT32_MAX;
-    R(TIMER_HI) = UINT32_MAX;
 }
 
 static void start(void)
