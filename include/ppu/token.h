@@ -65,6 +65,15 @@ static inline uint32_t ppu_token_bytes(uint32_t passes, uint32_t count)
     return ppu_align_up(bytes, PPU_TOKEN_ALIGN);
 }
 
+/*
+ * Gives the entry of the first of `count` tokens in the middle of a space of `entries`: as many are free before it as
+ * behind the last one, and `front` more. There is room for `front` more tokens.
+ */
+static inline uint32_t ppu_token_middle(uint32_t entries, uint32_t count, uint32_t front)
+{
+    return (entries - count + front) / 2;
+}
+
 static inline uint32_t ppu_token_sum_bit(uint32_t type)
 {
     switch (type) {

@@ -183,6 +183,12 @@ void rig_start(struct rig *rig, uint32_t slot, const struct ppu_tmd *tmd)
     board_settle(rig->board);
 }
 
+void rig_command(struct rig *rig, uint32_t slot, enum ppu_slot_command command)
+{
+    mcu_write(rig->board, PPU_REG_SLOT_CONTROL + 4 * slot, command);
+    board_settle(rig->board);
+}
+
 static void recentre_tokens(struct rig *rig)
 {
     struct ppu_token_event event;
@@ -193,7 +199,8 @@ static void recentre_tokens(struct rig *rig)
         assert_true(event.count <= event.entries && event.first <= left);
         assert_true(event.front + event.back <= left && event.front + event.back != 0);
         assert_true(event.first < event.front || left - event.first < event.back);
-        mcu_write(rig->board, PPU_REG_TOKEN_MOVE, PPU_TOKEN_MOVE(event.sm, event.warp, (left + event.front) / 2));
+        mcu_write(rig->board, PPU_REG_TOKEN_MOVE,
+                  PPU_TOKEN_MOVE(event.sm, event.warp, ppu_token_middle(event.entries, event.count, event.front)));
     }
 }
 

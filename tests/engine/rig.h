@@ -78,6 +78,8 @@ void rig_shape(struct ppu_tmd *tmd, uint32_t gx, uint32_t gy, uint32_t x, uint32
 void rig_params(struct rig *rig, uint32_t slot, struct ppu_tmd *tmd, const void *params, uint32_t bytes);
 /* Starts a task; parameters were given for the same slot. */
 void rig_start(struct rig *rig, uint32_t slot, const struct ppu_tmd *tmd);
+/* Writes a command to a slot's register. */
+void rig_command(struct rig *rig, uint32_t slot, enum ppu_slot_command command);
 /* Lets time pass until the slot's next event; false: none came. Faults seen are kept. */
 bool rig_wait(struct rig *rig, uint32_t slot, struct outcome *outcome);
 /* A little time; warps that ask for room in their token queues get an answer. */

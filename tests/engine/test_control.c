@@ -12,12 +12,6 @@
 
 #define MARK_VALUE 0x1234u
 
-static void command(struct rig *rig, uint32_t slot, enum ppu_slot_command what)
-{
-    mcu_write(rig->board, PPU_REG_SLOT_CONTROL + 4 * slot, what);
-    board_settle(rig->board);
-}
-
 static struct ppu_tmd spinning(struct rig *rig, uint32_t ctas)
 {
     rig_load_file(rig, "spin");
@@ -186,7 +180,7 @@ static void endless_kernel_is_killed(void **state)
         do {
             rig_step(rig);
         } while (instructions(rig) == before);
-        command(rig, 0, PPU_SLOT_CMD_KILL);
+        rig_command(rig, 0, PPU_SLOT_CMD_KILL);
         assert_true(rig_wait(rig, 0, &outcome));
         assert_int_equal(outcome.event.kind, PPU_SLOT_KILLED);
         assert_int_equal(outcome.event.ctas_done, 0);
@@ -412,7 +406,7 @@ static void warp_stalled_on_a_ring_is_killed(void **state)
     for (uint32_t i = 0; i < 20; i++) {
         rig_step(rig);
     }
-    command(rig, 0, PPU_SLOT_CMD_KILL);
+    rig_command(rig, 0, PPU_SLOT_CMD_KILL);
     assert_true(rig_wait(rig, 0, &outcome));
     assert_int_equal(outcome.event.kind, PPU_SLOT_KILLED);
 }
@@ -434,7 +428,7 @@ static void hook_holds_a_warp(void **state)
         assert_int_equal(host_read(rig->board, PPU_REG_HOOK_HELD), 1);
         assert_false(ring_pop(rig->board, PPU_RING_SLOT, &event));
         if (kill) {
-            command(rig, 0, PPU_SLOT_CMD_KILL);
+            rig_command(rig, 0, PPU_SLOT_CMD_KILL);
         } else {
             host_write(rig->board, PPU_REG_HOOK_RELEASE, 1);
         }
@@ -681,7 +675,7 @@ static void random_programs(void **state)
             ended = ring_pop(rig->board, PPU_RING_SLOT, &outcome.event);
         }
         if (!ended) {
-            command(rig, 0, PPU_SLOT_CMD_KILL);
+            rig_command(rig, 0, PPU_SLOT_CMD_KILL);
             assert_true(rig_wait(rig, 0, &outcome));
         }
         faulted += outcome.event.kind == PPU_SLOT_KILLED;

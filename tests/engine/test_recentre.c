@@ -17,21 +17,16 @@
 /* Two halves of each warp yield to each other, and a queue of TOKENS entries comes to its end at every second yield. */
 static struct ppu_tmd start(struct rig *rig, uint32_t ctas, uint32_t threads)
 {
-    const uint64_t data = DATA_VA;
+    const uint64_t params[2] = { DATA_VA, TURNS };
 
-    rig_load_text(rig, ".kernel k\n.vregs 8\nldp.b64 s0, [0]\nrdsr v0, %tid.x\nrdsr s3, %cta.x\nrdsr s4, %ntid.x\n"
-                       "mad v1, s3, s4, v0\nshl v1, v1, 2\nmov v2, 0\nand v5, v0, 1\nisetp.eq p0, v5, 0\n"
-                       "ssy end\n@p0 bra even\n"
-                       "odd: add v2, v2, 1\nyield\nisetp.ltu p1, v2, 600\n@p1 bra odd\nsync end\n"
-                       "even: add v2, v2, 1\nyield\nisetp.ltu p1, v2, 600\n@p1 bra even\nsync end\n"
-                       "end: stg.b32 v2, [s0+v1]\nexit\n");
-    struct ppu_tmd tmd = rig_tmd(rig, "k");
+    rig_load_file(rig, "exchange");
+    struct ppu_tmd tmd = rig_tmd(rig, "exchange");
     tmd.token_count = TOKENS;
     tmd.save_vram = SAVE_AT;
     tmd.save_bytes = SAVE_STRIDE;
     tmd.save_count = (uint8_t)ctas;
     rig_shape(&tmd, ctas, 1, threads, 1);
-    rig_params(rig, 0, &tmd, &data, sizeof(data));
+    rig_params(rig, 0, &tmd, params, sizeof(params));
     memset(rig_data(rig, 0), 0, ctas * threads * sizeof(uint32_t));
     memset(rig->board->vram + SAVE_AT, 0, ctas * SAVE_STRIDE);
     mcu_write(rig->board, PPU_REG_TOKEN_HANDLER, PPU_TOKEN_BY_FIRMWARE);
@@ -69,12 +64,6 @@ static void answer(struct rig *rig, const struct ppu_token_event *event, uint32_
     mcu_write(rig->board, PPU_REG_TOKEN_MOVE, PPU_TOKEN_MOVE(event->sm, event->warp, first));
 }
 
-static void command(struct rig *rig, enum ppu_slot_command what)
-{
-    mcu_write(rig->board, PPU_REG_SLOT_CONTROL, what);
-    board_settle(rig->board);
-}
-
 static void events_tell_what_is_wanted(void **state)
 {
     struct rig *rig = *state;
@@ -103,7 +92,7 @@ static void waiting_warps_are_killed(void **state)
 
     start(rig, 3, 100);
     const struct ppu_token_event event = next_asked(rig);
-    command(rig, PPU_SLOT_CMD_KILL);
+    rig_command(rig, 0, PPU_SLOT_CMD_KILL);
     assert_true(rig_wait(rig, 0, &outcome));
     assert_int_equal(outcome.event.kind, PPU_SLOT_KILLED);
     answer(rig, &event, 1); /* nobody waits for it any more */
@@ -122,7 +111,7 @@ static void waiting_warps_are_saved(void **state)
     start(rig, 3, 100);
     for (uint32_t i = 0; i < 20; i++) {
         (void)next_asked(rig);
-        command(rig, PPU_SLOT_CMD_SAVE);
+        rig_command(rig, 0, PPU_SLOT_CMD_SAVE);
         assert_true(rig_wait(rig, 0, &outcome));
         assert_int_equal(outcome.event.kind, PPU_SLOT_STOPPED);
         mcu_write(rig->board, PPU_REG_SLOT_START, TMD_AT(0));

@@ -287,7 +287,7 @@ static void take_events(struct play *play)
     }
     while (ring_pop(play->board, PPU_RING_TOKEN, &token)) {
         mcu_write(play->board, PPU_REG_TOKEN_MOVE,
-                  PPU_TOKEN_MOVE(token.sm, token.warp, (token.entries - token.count + token.front) / 2));
+                  PPU_TOKEN_MOVE(token.sm, token.warp, ppu_token_middle(token.entries, token.count, token.front)));
     }
     while (ring_pop(play->board, PPU_RING_FAULT, &fault)) {
         if (fault.slot == NEIGHBOUR_SLOT) {

@@ -66,9 +66,9 @@ void engine_tokens_move(struct exec *x, uint32_t first)
     w->token_first = first;
 }
 
-static void tokens_centre(struct exec *x, uint32_t extra)
+static void tokens_centre(struct exec *x, uint32_t front)
 {
-    engine_tokens_move(x, (x->w->token_cap - x->w->token_count + extra) / 2);
+    engine_tokens_move(x, ppu_token_middle(x->w->token_cap, x->w->token_count, front));
 }
 
 /* False: the queue is full. */
