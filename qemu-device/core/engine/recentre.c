@@ -105,7 +105,6 @@ static void ask(struct exec *x, const struct pushes *most)
 
 bool engine_recentre_waits(struct exec *x, const struct ppu_insn *insn, const struct lanes *mask)
 {
-    struct pushes most = most_pushes(x, insn, mask);
     struct warp *w = x->w;
 
     if (reg_get(x->core, PPU_REG_TOKEN_HANDLER) != PPU_TOKEN_BY_FIRMWARE) {
@@ -113,6 +112,8 @@ bool engine_recentre_waits(struct exec *x, const struct ppu_insn *insn, const st
         return false;
     }
     if (!w->asked || take_answer(x)) {
+        struct pushes most = most_pushes(x, insn, mask);
+
         if (has_room(w, &most)) {
             return false;
         }
