@@ -325,9 +325,9 @@ static void node_edges(const struct level *level, uint32_t node,
                        void (*visit)(void *arg, uint32_t from, uint32_t to, uint32_t to_node), void *arg)
 {
     const struct flow *flow = level->flow;
-    uint32_t loop = node_loop(level, node);
+    uint32_t loop = node_loop(level, node), end = node_end(level, node);
 
-    for (uint32_t b = node; b < node_end(level, node); b++) {
+    for (uint32_t b = node; b < end; b++) {
         if (!in_node(level, node, b)) {
             continue;
         }
@@ -389,8 +389,10 @@ static void region_edge(void *arg, uint32_t from, uint32_t to, uint32_t to_node)
 
 static void region_add(struct region *region, uint32_t node)
 {
+    uint32_t end = node_end(region->level, node);
+
     set_bit(region->nodes, node);
-    for (uint32_t b = node; b < node_end(region->level, node); b++) {
+    for (uint32_t b = node; b < end; b++) {
         if (in_node(region->level, node, b)) {
             set_bit(region->blocks, b);
         }
