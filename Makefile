@@ -267,8 +267,9 @@ all: firmware qemu $(ALL_TARGETS) ## build the firmware, QEMU with the device, t
 .PHONY: setup
 setup: ## install the Debian packages that are missing (asks for root only when some are)
 	$(Q)tools/setup/install
+# QEMU needs the packages of the demo alone: it is compiled while the others come.
 $(SETUP_STAMP): $(wildcard tools/setup/*.list) tools/setup/install
-	$(Q)tools/setup/install $(SETUP_LIST)
+	$(Q)+tools/setup/install $(or $(SETUP_LIST),-- $(MAKE) qemu)
 	$(Q)mkdir -p $(@D)
 	$(Q)touch $@
 # The stamp is a part of the Makefile: when make has made it, it begins again. So nothing outside the checkout, be it a

@@ -6,6 +6,7 @@ Nothing is installed or downloaded here: the commands that would are replaced by
 """
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -99,6 +100,57 @@ def test_demo_needs_less():
         asked = (scratch.path / "asked").read_text().splitlines()[-1].split()
         assert status == 0, errors
         assert "gcc-arm-none-eabi" in asked and "valgrind" not in asked, asked
+
+
+def lists(*names):
+    """The packages of these lists."""
+    text = "".join((TOP / f"tools/setup/{name}.list").read_text() for name in names)
+    return {line.split()[0] for line in re.sub("#.*", "", text).splitlines() if line.strip()}
+
+
+def installation(scratch, present, install="true"):
+    """Replaces dpkg and apt: the packages PRESENT are there, and what is installed is from then on."""
+    (scratch.path / "present").write_text("".join(f"{name}\n" for name in present))
+    scratch.replace("dpkg-query", f"sed 's/^/install ok installed\\t/' {scratch.path}/present")
+    scratch.replace("id", "echo 0")
+    scratch.replace("apt-get", f"case \"$*\" in *install*) echo apt >>{scratch.path}/order; {install}\n"
+                               f"printf '%s\\n' \"$@\" >>{scratch.path}/present;; esac")
+
+
+BESIDE = ("--", "bash", "-c", "pwd >>\"$ORDER\"; echo said; exit 1")
+
+
+def test_command_runs_beside():
+    with Scratch() as scratch:
+        installation(scratch, [], "sleep 0.5")
+        status, output, errors = scratch.run([TOP / "tools/setup/install", *BESIDE], ORDER=str(scratch.path / "order"))
+        assert status == 0 and output == "said\n", (status, output, errors)
+        order = (scratch.path / "order").read_text().splitlines()
+        assert order[0] == "apt" and sorted(order[1:]) == [str(TOP), "apt"], order
+        assert lists("demo", "packages") <= set((scratch.path / "present").read_text().splitlines())
+
+
+def test_command_has_what_the_demo_needs():
+    with Scratch() as scratch:
+        installation(scratch, [])
+        scratch.run([TOP / "tools/setup/install", "--", "cp", str(scratch.path / "present"), str(scratch.path / "seen")])
+        assert lists("demo") <= set((scratch.path / "seen").read_text().splitlines())
+
+
+def test_command_does_not_run_when_nothing_is_missing():
+    with Scratch() as scratch:
+        installation(scratch, lists("demo", "packages"))
+        done = scratch.run([TOP / "tools/setup/install", *BESIDE], ORDER=str(scratch.path / "order"))
+        assert done == (0, "", "") and not (scratch.path / "order").exists(), done
+
+
+def test_command_ends_when_installation_fails():
+    with Scratch() as scratch:
+        installation(scratch, lists("demo"), "echo 'E: no such package'; exit 100")
+        begin = time.monotonic()
+        status, _, errors = scratch.run([TOP / "tools/setup/install", "--", "sleep", "40"])
+        assert status != 0 and "E: no such package" in errors, errors
+        assert time.monotonic() - begin < 20
 
 
 def test_failed_installation():
@@ -201,6 +253,10 @@ tap.main([
     ("without root and sudo it says what to run", test_no_root_no_sudo),
     ("it asks for sudo only for what is missing", test_sudo_only_for_what_is_missing),
     ("for the demo alone it installs less", test_demo_needs_less),
+    ("a command runs beside what the demo does not need", test_command_runs_beside),
+    ("it begins when what the demo needs is there", test_command_has_what_the_demo_needs),
+    ("it does not run when nothing is missing", test_command_does_not_run_when_nothing_is_missing),
+    ("it ends when the installation fails", test_command_ends_when_installation_fails),
     ("a failed installation is shown", test_failed_installation),
     ("an archive without our QEMU is reported, with the way out", test_archive_without_our_qemu),
     ("a machine without a Debian mirror is reported", test_machine_without_debian_mirror),
