@@ -196,6 +196,7 @@ static void read_info(struct ppu_device *device)
     info->mode_vregs = device_reg_read(device, PPU_REG_MODE_VREGS);
     info->streams = device->firmware.streams;
     info->tasks = device->firmware.tasks;
+    info->pci = device->transport->pci;
     memcpy(info->build_id, device->firmware.build_id, sizeof(info->build_id));
 }
 

@@ -52,6 +52,7 @@ struct ppu_transport {
     const struct ppu_transport_ops *ops;
     uint8_t *vram; /* BAR4, mapped */
     uint64_t vram_bytes;
+    struct ppu_pci_address pci;
 };
 
 #endif

@@ -122,6 +122,11 @@ struct ppu_device_options {
     uint64_t timeout_ns;  /* bound of every wait that has none of its own; 0: 10 s */
 };
 
+/* Says where a function is on PCI. */
+struct ppu_pci_address {
+    uint32_t domain, bus, device, function;
+};
+
 /* Holds what the identity registers and the firmware report (A1). */
 struct ppu_device_info {
     uint32_t abi_major, abi_minor, isa_version, features, instance;
@@ -131,6 +136,7 @@ struct ppu_device_info {
     uint32_t tasks;
     uint32_t mode_vregs; /* threshold that the device has for compilers (D9): register MODE_VREGS when it was opened */
     uint8_t build_id[20];
+    struct ppu_pci_address pci; /* in its machine: this one, or that of a native device */
 };
 
 /*

@@ -41,6 +41,11 @@ bool pci_find(struct qtest *qtest, uint32_t index, struct pci_function *function
     return false;
 }
 
+struct ppu_pci_address pci_address(const struct pci_function *function)
+{
+    return (struct ppu_pci_address){ .device = (uint32_t)((function->config - ECAM_BASE) >> ECAM_SLOT_SHIFT) };
+}
+
 /* 0: there is no such BAR. */
 static uint64_t probe_size(struct qtest *qtest, const struct pci_function *function, uint32_t n, bool is_64)
 {

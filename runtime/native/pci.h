@@ -6,6 +6,7 @@
 #ifndef RUNTIME_NATIVE_PCI_H
 #define RUNTIME_NATIVE_PCI_H
 
+#include "ppu.h"
 #include "runtime/native/qtest.h"
 
 struct pci_function {
@@ -22,6 +23,7 @@ struct pci_windows {
 void pci_windows_init(struct pci_windows *windows);
 /* The PPU number `index` of bus 0, by slot. False: there are not so many. */
 bool pci_find(struct qtest *qtest, uint32_t index, struct pci_function *function);
+struct ppu_pci_address pci_address(const struct pci_function *function);
 /* Sizes the BARs, gives them addresses, enables memory accesses. */
 void pci_assign(struct qtest *qtest, struct pci_windows *windows, struct pci_function *function);
 void pci_set_bus_master(struct qtest *qtest, const struct pci_function *function, bool on);

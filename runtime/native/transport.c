@@ -129,4 +129,5 @@ static const struct ppu_transport_ops native_ops = {
 void native_transport_init(struct native_ppu *ppu)
 {
     ppu->transport.ops = &native_ops;
+    ppu->transport.pci = pci_address(&ppu->function);
 }

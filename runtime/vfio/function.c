@@ -93,6 +93,19 @@ static bool describe_function(const char *sysfs, const char *address, struct vfi
     return true;
 }
 
+struct ppu_pci_address vfio_function_address(const struct vfio_function *function)
+{
+    const char *at = function->address;
+    uint32_t number[4] = { 0, 0, 0, 0 };
+
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(number) && *at != '\0'; i++) {
+        char *end = NULL;
+        number[i] = (uint32_t)strtoul(at, &end, 16);
+        at = *end != '\0' ? end + 1 : end;
+    }
+    return (struct ppu_pci_address){ number[0], number[1], number[2], number[3] };
+}
+
 size_t vfio_functions(const char *sysfs, struct vfio_function *functions, size_t max)
 {
     char path[PATH_MAX];

@@ -24,6 +24,8 @@ struct vfio_holder {
     char name[32];
 };
 
+/* Its address as numbers. */
+struct ppu_pci_address vfio_function_address(const struct vfio_function *function);
 /* The PPUs in the order of their addresses; returns how many, `max` at most. */
 size_t vfio_functions(const char *sysfs, struct vfio_function *functions, size_t max);
 /* Says why the function cannot be driven from here, and what to do about it. */

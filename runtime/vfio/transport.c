@@ -297,6 +297,7 @@ static struct vfio_ppu *vfio_ppu_new(const struct vfio_function *function)
     }
     ppu->transport.ops = &vfio_ops;
     ppu->function = *function;
+    ppu->transport.pci = vfio_function_address(function);
     ppu->container = ppu->iommu_group = ppu->device = -1;
     for (uint32_t i = 0; i < PPU_MAX_VECTORS; i++) {
         ppu->event[i].fd = -1;

@@ -92,6 +92,7 @@ static void ppus_are_found_among_other_functions(void **state)
 {
     static const struct made_function made[] = {
         { "0000:00:03.0", PPU_VENDOR, PPU_DEVICE, NULL, NULL },
+        { "0001:8a:1f.3", PPU_VENDOR, PPU_DEVICE, NULL, NULL },
         { "0000:00:01.0", PPU_VENDOR, PPU_DEVICE, "../../bus/pci/drivers/vfio-pci", "../../kernel/iommu_groups/12" },
         { "0000:00:00.0", "0x1b36\n", "0x0008\n", NULL, NULL },
         { "0000:00:02.0", PPU_VENDOR, "0x11e8\n", NULL, NULL },
@@ -104,7 +105,12 @@ static void ppus_are_found_among_other_functions(void **state)
     for (size_t i = 0; i < PPU_ARRAY_SIZE(made); i++) {
         add_function(*state, &made[i]);
     }
-    assert_int_equal(vfio_functions(*state, functions, 4), 2);
+    assert_int_equal(vfio_functions(*state, functions, 4), 3);
+    const struct ppu_pci_address far = vfio_function_address(&functions[2]);
+    assert_int_equal(far.domain, 1);
+    assert_int_equal(far.bus, 0x8a);
+    assert_int_equal(far.device, 0x1f);
+    assert_int_equal(far.function, 3);
     assert_string_equal(functions[0].address, "0000:00:01.0");
     assert_string_equal(functions[0].driver, "vfio-pci");
     assert_int_equal(functions[0].iommu_group, 12);
