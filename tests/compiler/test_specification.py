@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 """Checks every built-in function that clang declares for OpenCL C: a test calls it, or the device lacks it.
 
-A function is called by a test when its name stands in a table, a kernel or a program text of tests/compiler. Argument: clang's header.
+A function is called by a test when its name stands in a table, a kernel or a program text of tests/compiler, or in the
+test of extensions. Argument: clang's header.
 """
 
 import re
@@ -18,9 +19,9 @@ HERE = Path(__file__).resolve().parent
 # What the device does not have: images, pipes, sub-groups, collective functions, device-side enqueue, vendors' extensions.
 LACKS = re.compile(r"(read|write)_image|get_image|sub_group|work_group_(all|any|broadcast|reduce|scan|reserve|commit)|pipe|"
                    r"^(intel|amd|arm)_|^(get_default_queue|ndrange_|enqueue_|create_user_event|release_event|retain_event|"
-                   r"is_valid_event|set_user_event_status|capture_event_profiling_info)|^dot_|^clock_read_|reserve_id")
+                   r"is_valid_event|set_user_event_status|capture_event_profiling_info)|^clock_read_|reserve_id")
 # Extensions' names, where the standard's is another.
-ALIASES = re.compile(r"^(atom_|bitfield_|bit_reverse)")
+ALIASES = re.compile(r"^atom_")
 
 
 def declared():
@@ -36,6 +37,7 @@ PASTED = {"n": ["2", "3", "4", "8", "16"], "mode": ["", "_rte", "_rtz", "_rtp", 
 
 def tested():
     texts = [p.read_text(encoding="utf-8") for p in HERE.glob("**/*") if p.suffix in (".c", ".cl", ".def")]
+    texts.append((HERE.parent / "opencl/test_extensions.c").read_text(encoding="utf-8"))
     names = set(re.findall(r"\b[a-z]\w*(?:##(?:n|mode))*", "\n".join(texts)))
     for part, ends in PASTED.items():
         names = {end.join(pieces) for name in names for pieces in [name.split(f"##{part}")] for end in ends}
