@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "opencl/api/host_clock.h"
+#include "opencl/api/identity.h"
 #include "opencl/api/info.h"
 #include "opencl/submit/device_queue.h"
 #include "opencl/submit/printf.h"
@@ -129,6 +130,9 @@ static const char extension_names[] =
 #include "opencl/api/version.def"
     "";
 #undef EXTENSION
+
+/* A dot product is as fast as the products and sums that it is made of. */
+static const cl_device_integer_dot_product_acceleration_properties_khr no_dot_unit = { .signed_accelerated = CL_FALSE };
 
 static const size_t max_work_items[] = { PPU_MAX_CTA_DIM, PPU_MAX_CTA_DIM, PPU_MAX_CTA_DIM };
 

@@ -19,10 +19,9 @@ static const struct entry {
 #define CL_ENTRY(function) { #function, (void *)(function) },
 #include "opencl/api/entry.def"
 #undef CL_ENTRY
-    { "clIcdGetPlatformIDsKHR", (void *)clIcdGetPlatformIDsKHR },
-    { "clEnqueueTaskQueuePPU", (void *)clEnqueueTaskQueuePPU },
-    { "clPushTaskQueuePPU", (void *)clPushTaskQueuePPU },
-    { "clCloseTaskQueuePPU", (void *)clCloseTaskQueuePPU },
+#define EXTENSION_ENTRY(name, function) { name, (void *)(function) },
+#include "opencl/api/extension_entry.def"
+#undef EXTENSION_ENTRY
 };
 
 cl_int clIcdGetPlatformIDsKHR(cl_uint num_entries, cl_platform_id *platforms, cl_uint *num_platforms)

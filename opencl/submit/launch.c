@@ -240,23 +240,6 @@ static uint32_t largest_dimension(const struct space *space)
     return largest;
 }
 
-/* Work-groups that no work-item sees need not divide the range: in its largest dimension they are as large as they
- * can. */
-static void cut(cl_kernel kernel, const struct space *space, struct launch *launch)
-{
-    uint32_t *cta = launch->launch.cta;
-    uint32_t threads = cta[0] * cta[1] * cta[2];
-
-    if (threads >= FEW_THREADS || (kernel->entry->allows & PPU_KERNEL_CUT) == 0) {
-        return;
-    }
-    uint32_t along = largest_dimension(space);
-    size_t n = space->global[along], most = kernel_max_work_group(kernel) / (threads / cta[along]);
-    cta[along] = (uint32_t)PPU_MIN(n, most);
-    launch->along = along;
-    launch->rest = (uint32_t)(n % cta[along]);
-}
-
 static bool is_fixed(const struct ppu_kernel_entry *entry)
 {
     return entry->cta[0] != 0;
@@ -265,6 +248,23 @@ static bool is_fixed(const struct ppu_kernel_entry *entry)
 static uint32_t fixed_size(const struct ppu_kernel_entry *entry, cl_uint i)
 {
     return entry->cta[i] != 0 ? entry->cta[i] : 1;
+}
+
+/* Work-groups that no work-item sees need not divide the range: in its largest dimension they are as large as they
+ * can. */
+static void cut(cl_kernel kernel, const struct space *space, struct launch *launch)
+{
+    uint32_t *cta = launch->launch.cta;
+    uint32_t threads = cta[0] * cta[1] * cta[2];
+
+    if (is_fixed(kernel->entry) || threads >= FEW_THREADS || (kernel->entry->allows & PPU_KERNEL_CUT) == 0) {
+        return;
+    }
+    uint32_t along = largest_dimension(space);
+    size_t n = space->global[along], most = kernel_max_work_group(kernel) / (threads / cta[along]);
+    cta[along] = (uint32_t)PPU_MIN(n, most);
+    launch->along = along;
+    launch->rest = (uint32_t)(n % cta[along]);
 }
 
 /* As the program says. */
@@ -313,6 +313,18 @@ static cl_int set_grid(cl_kernel kernel, const struct space *space, struct launc
     return CL_SUCCESS;
 }
 
+/* Without a local size of the program's. */
+static void settle_work_group(cl_kernel kernel, const struct space *space, uint32_t cta[3])
+{
+    if (!is_fixed(kernel->entry)) {
+        choose_work_group(kernel, space, cta);
+        return;
+    }
+    for (cl_uint i = 0; i < 3; i++) {
+        cta[i] = fixed_size(kernel->entry, i);
+    }
+}
+
 static cl_int set_space(cl_kernel kernel, const struct space *space, struct launch *launch)
 {
     uint32_t *cta = launch->launch.cta;
@@ -320,12 +332,8 @@ static cl_int set_space(cl_kernel kernel, const struct space *space, struct laun
 
     if (space->local) {
         error = take_work_group(kernel, space, cta);
-    } else if (is_fixed(kernel->entry)) {
-        for (cl_uint i = 0; i < 3; i++) {
-            cta[i] = fixed_size(kernel->entry, i);
-        }
     } else {
-        choose_work_group(kernel, space, cta);
+        settle_work_group(kernel, space, cta);
         cut(kernel, space, launch);
     }
     return error == CL_SUCCESS ? set_grid(kernel, space, launch) : error;
@@ -468,6 +476,30 @@ cl_int clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kernel, cl_uint 
     const struct space space = { dim, offset, global, local, NULL };
 
     return take_launch(queue, kernel, &space, &command);
+}
+
+/* What an enqueue without a local size takes, unless it cuts the range: these work-groups divide it. */
+cl_int clGetKernelSuggestedLocalWorkSizeKHR(cl_command_queue queue, cl_kernel kernel, cl_uint dim, const size_t *offset,
+                                            const size_t *global, size_t *suggested)
+{
+    const struct space space = { dim, offset, global, NULL, NULL };
+    struct launch launch = { .rest = 0 };
+    cl_int error = check_launch(queue, kernel, &space, 0, NULL);
+
+    if (error == CL_SUCCESS && !suggested) {
+        error = CL_INVALID_VALUE;
+    }
+    if (error == CL_SUCCESS && is_empty(&space)) {
+        error = CL_INVALID_GLOBAL_WORK_SIZE;
+    }
+    if (error == CL_SUCCESS) {
+        settle_work_group(kernel, &space, launch.launch.cta);
+        error = set_grid(kernel, &space, &launch);
+    }
+    for (cl_uint i = 0; i < dim && error == CL_SUCCESS; i++) {
+        suggested[i] = launch.launch.cta[i];
+    }
+    return error;
 }
 
 cl_int clEnqueueTask(cl_command_queue queue, cl_kernel kernel, cl_uint count, const cl_event *events, cl_event *out)
