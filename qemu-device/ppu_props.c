@@ -2,16 +2,21 @@
 /* Defines the properties of the device, and checks them before one is made. */
 #include "qemu/osdep.h"
 
+#include <sched.h>
+
 #include "hw/boards.h"
 #include "hw/pci/pci_bus.h"
 #include "hw/qdev-properties-system.h"
 #include "hw/qdev-properties.h"
 #include "qapi/error.h"
 #include "qemu/cutils.h"
+#include "system/cpu-timers.h"
 #include "system/runstate.h"
 #include "system/tcg.h"
 
 #include "ppu.h"
+
+#define SM_THREADS_BY_HOST UINT32_MAX /* sm-threads is not given */
 
 #define COUNT(name, field) DEFINE_PROP_UNSIGNED_NODEFAULT(name, PPUState, config.field, qdev_prop_uint32, uint32_t)
 
@@ -50,11 +55,12 @@ void ppu_props_class_init(ObjectClass *klass)
     device_class_set_props(DEVICE_CLASS(klass), ppu_properties);
 }
 
-/* vram_bytes stays 0 until it is known whether the user gave a size. */
+/* vram_bytes stays 0, and sm_threads what no user can mean, until it is known whether the user gave them. */
 void ppu_props_init(PPUState *s)
 {
     core_config_default(&s->config);
     s->config.vram_bytes = 0;
+    s->config.sm_threads = SM_THREADS_BY_HOST;
 }
 
 static uint64_t default_vram_bytes(void)
@@ -84,6 +90,22 @@ static bool vram_check(PPUState *s, Error **errp)
     }
     s->config.vram_bytes = backend_bytes;
     return true;
+}
+
+static uint32_t processors(void)
+{
+    cpu_set_t set;
+
+    return sched_getaffinity(0, sizeof(set), &set) == 0 ? CPU_COUNT(&set) : 1;
+}
+
+/* Each processor that QEMU may use gets a thread that runs SMs, up to one an SM. Instructions that are counted (icount)
+ * make time for one thread alone. */
+static void threads_choose(PPUState *s)
+{
+    if (s->config.sm_threads == SM_THREADS_BY_HOST) {
+        s->config.sm_threads = icount_enabled() ? 1 : MIN(processors(), s->config.sms);
+    }
 }
 
 static bool config_check(const PPUState *s, Error **errp)
@@ -171,6 +193,7 @@ static void life_event(void *opaque, QEMUChrEvent event)
 
 bool ppu_props_check(PPUState *s, Error **errp)
 {
+    threads_choose(s);
     if (!vram_check(s, errp) || !config_check(s, errp) || !machine_check(s, errp) || !bus_check(s, errp) ||
         !firmware_read(s, errp)) {
         return false;

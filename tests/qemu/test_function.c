@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Tests the PCI function as the host sees it: identity, BARs, properties, bad accesses. */
+#include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -219,12 +220,49 @@ static void random_writes(void **state)
     qemu_stop(qemu);
 }
 
+static void expect_threads(const char *properties, const char *threads)
+{
+    const char *args[] = { "--ppu", properties, NULL };
+    struct qemu *qemu = qemu_start(args);
+    const char *answer =
+        qemu_qmp(qemu, "{\"execute\": \"qom-get\", \"arguments\": {\"path\": \"/machine/peripheral/ppu0\", "
+                       "\"property\": \"sm-threads\"}}");
+
+    assert_non_null(strstr(answer, threads));
+    qemu_stop(qemu);
+}
+
+/* QEMU inherits which processors it may use. */
+static void threads_by_processors(void **state)
+{
+    cpu_set_t all, one;
+    char most[32];
+
+    (void)state;
+    assert_int_equal(sched_getaffinity(0, sizeof(all), &all), 0);
+    snprintf(most, sizeof(most), "\"return\": %d}", PPU_MIN(CPU_COUNT(&all), 8));
+    expect_threads("vram-size=32M,sms=8", most);
+    expect_threads("vram-size=32M,sms=1,gpcs=1", "\"return\": 1}");
+    expect_threads("vram-size=32M,sms=8,sm-threads=3", "\"return\": 3}");
+    CPU_ZERO(&one);
+    for (int cpu = 0; CPU_COUNT(&one) == 0; cpu++) {
+        if (CPU_ISSET(cpu, &all)) {
+            CPU_SET(cpu, &one);
+        }
+    }
+    assert_int_equal(sched_setaffinity(0, sizeof(one), &one), 0);
+    expect_threads("vram-size=32M,sms=8", "\"return\": 1}");
+    assert_int_equal(sched_setaffinity(0, sizeof(all), &all), 0);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
         { "two PPUs of different size tell their own identity [A1, A8]", identity_blocks, NULL, NULL, NULL },
         { "BARs have the sizes of the machine [A1, A8]", bars, NULL, NULL, NULL },
         { "each PPU has a container and a state of its own [A8]", containers, NULL, NULL, NULL },
+        { "SMs have a host thread for each processor, unless told otherwise [A1]", threads_by_processors, NULL, NULL,
+          NULL },
         { "unusable properties are refused with their name [A1]", properties_refused, NULL, NULL, NULL },
         { "a machine without room for the microcontrollers is refused [A8]", maxcpus_refused, NULL, NULL, NULL },
         { "a PPU is not hot-plugged [A1]", hotplug_refused, NULL, NULL, NULL },
