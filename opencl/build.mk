@@ -17,7 +17,7 @@ $(eval $(call ppu_unit,opencl-own,$(OPENCL_OWN),$(OPENCL_CFLAGS)))
 # A shared library needs objects of its own, libppu's too.
 $(eval $(call ppu_compile,plain,opencl-shared,$(OPENCL_SOURCES),$(OPENCL_CFLAGS) -fPIC))
 $(eval $(call ppu_compile,plain,opencl-shared-compiler,$(COMPILER_SOURCES),$(COMPILER_CFLAGS) -fPIC))
-$(eval $(call ppu_objects,plain,opencl-shared-compiler,compiler/frontend/library.c): $(DEVICE_LIBRARY) $(CORE_LIBRARY))
+$(eval $(call ppu_objects,plain,opencl-shared-compiler,compiler/frontend/library.c): $(LIBRARIES))
 $(eval $(call ppu_compile,plain,opencl-shared-ppu,$(PPU_RUNTIME_SOURCES),$(PPU_RUNTIME_CFLAGS) -fPIC))
 OPENCL_SHARED_OBJECTS := $(call ppu_objects,plain,opencl-shared,$(OPENCL_SOURCES)) $(call ppu_objects,plain,opencl-shared-ppu,$(PPU_RUNTIME_SOURCES))
 OPENCL_COMPILER_OBJECTS := $(call ppu_objects,plain,opencl-shared-compiler,$(COMPILER_SOURCES))
@@ -60,7 +60,7 @@ $(eval $(call guest_compile,opencl-ppu,$(PPU_RUNTIME_SOURCES),$(PPU_RUNTIME_CFLA
 GUEST_OPENCL_OBJECTS := $(call guest_objects,opencl,$(OPENCL_SOURCES)) $(call guest_objects,opencl-ppu,$(PPU_RUNTIME_SOURCES))
 GUEST_COMPILER_OBJECTS := $(call guest_objects,opencl-compiler,$(COMPILER_SOURCES))
 $(call guest_objects,opencl,$(OPENCL_SOURCES)): | $(GUEST_TOOLCHAIN)
-$(call guest_objects,opencl-compiler,compiler/frontend/library.c): $(DEVICE_LIBRARY) $(CORE_LIBRARY)
+$(call guest_objects,opencl-compiler,compiler/frontend/library.c): $(LIBRARIES)
 $(GUEST_OPENCL)/libppu-opencl.so: $(GUEST_OPENCL_OBJECTS) opencl/export.map
 	$(call say,GUEST LD,$@)
 	$(Q)mkdir -p $(@D)

@@ -16,6 +16,7 @@
 
 BYTES_OF_FILE(library_core, CORE_FILE);
 BYTES_OF_FILE(library_all, LIBRARY_FILE);
+BYTES_OF_FILE(library_half, HALF_FILE);
 
 struct library library_core(void)
 {
@@ -25,4 +26,9 @@ struct library library_core(void)
 struct library library_all(void)
 {
     return (struct library){ library_all_bytes, library_all_len };
+}
+
+struct library library_half(void)
+{
+    return (struct library){ library_half_bytes, library_half_len };
 }

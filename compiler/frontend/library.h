@@ -17,5 +17,7 @@ struct library {
  */
 struct library library_core(void);
 struct library library_all(void);
+/* Functions of half, which call those of all of the library: programs with half are few. */
+struct library library_half(void);
 
 #endif

@@ -73,23 +73,31 @@ static void link_library(struct compilation *compilation, struct library library
     }
 }
 
-/* True when a function is called that is neither there nor known to the back end. */
-static bool lacks_functions(const struct compilation *compilation)
+/* True when a function is called that is neither there nor known to the back end, with `part` in its name. */
+static bool lacks_functions(const struct compilation *compilation, const char *part)
 {
     for (LLVMValueRef f = LLVMGetFirstFunction(compilation->module); f; f = LLVMGetNextFunction(f)) {
         size_t len;
+        const char *name = LLVMGetValueName2(f, &len);
         if (LLVMIsDeclaration(f) && LLVMGetFirstUse(f) && LLVMGetIntrinsicID(f) == 0 &&
-            primitive_find(LLVMGetValueName2(f, &len)) == PRIMITIVE_NONE) {
+            primitive_find(name) == PRIMITIVE_NONE && strstr(name, part)) {
             return true;
         }
     }
     return false;
 }
 
+/* The type half in a mangled name; convert_half() has it in its own. */
+#define MANGLED_HALF "Dh"
+#define CONVERT_HALF "convert_half"
+
 static void link_device_library(struct compilation *compilation)
 {
     link_library(compilation, library_core());
-    if (lacks_functions(compilation)) {
+    if (lacks_functions(compilation, MANGLED_HALF) || lacks_functions(compilation, CONVERT_HALF)) {
+        link_library(compilation, library_half());
+    }
+    if (lacks_functions(compilation, "")) {
         link_library(compilation, library_all());
     }
 }

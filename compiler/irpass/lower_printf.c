@@ -95,6 +95,10 @@ static void write_scalar(struct writer *w, LLVMValueRef value, LLVMValueRef wher
     case LLVMPointerTypeKind:
         value = LLVMBuildPtrToInt(w->builder, value, i64(w->compilation), "");
         break;
+    case LLVMHalfTypeKind: /* an element of a vector, printed as float */
+        value = LLVMBuildFPExt(w->builder, value, LLVMFloatTypeInContext(w->compilation->llvm), "");
+        value = LLVMBuildBitCast(w->builder, value, i32(w->compilation), "");
+        break;
     case LLVMFloatTypeKind:
         value = LLVMBuildBitCast(w->builder, value, i32(w->compilation), "");
         break;

@@ -122,7 +122,14 @@ struct element element_not(struct element pred);
 struct element select_extend(struct isel *s, struct element element, uint32_t bits, bool is_signed);
 /* An integer of `bits` made `words` words wide. */
 struct element select_widen(struct isel *s, struct element element, uint32_t bits, uint32_t words, bool is_signed);
+struct element select_convert(struct isel *s, enum ppu_type to, enum ppu_type from, enum ppu_round round,
+                              struct element element);
 bool select_alu(struct isel *s, LLVMValueRef value);
+
+/* ---- select_half.c ---- */
+
+/* One element of an intrinsic whose first operand is half; false: half has no code of its own for it. */
+bool select_half(struct isel *s, LLVMValueRef call, const char *name, uint32_t i, struct element *done);
 
 /* ---- select_memory.c ---- */
 bool select_memory(struct isel *s, LLVMValueRef value);

@@ -218,7 +218,7 @@ static void select_integer(struct isel *s, LLVMValueRef value, const struct inte
 
 /* ---- floats ---- */
 
-static struct element convert(struct isel *s, enum ppu_type to, enum ppu_type from, enum ppu_round round,
+struct element select_convert(struct isel *s, enum ppu_type to, enum ppu_type from, enum ppu_round round,
                               struct element element)
 {
     struct mir_insn insn = mir_insn(PPU_OP_CVT);
@@ -237,7 +237,7 @@ static struct element convert(struct isel *s, enum ppu_type to, enum ppu_type fr
 /* Half is a storage type: its arithmetic is that of float, whose result rounded to half is the exact one's. */
 static struct element from_half(struct isel *s, struct element element, uint32_t bits)
 {
-    return bits == 16 ? convert(s, PPU_TYPE_F32, PPU_TYPE_F16, PPU_ROUND_RNE, element) : element;
+    return bits == 16 ? select_convert(s, PPU_TYPE_F32, PPU_TYPE_F16, PPU_ROUND_RNE, element) : element;
 }
 
 struct float_op {
@@ -260,7 +260,7 @@ static void select_float(struct isel *s, LLVMValueRef value, const struct float_
         struct element b = from_half(s, select_element(s, LLVMGetOperand(value, 1), i), bits);
         struct element done = select_op(s, bits == 64 ? op->op64 : op->op, a, b);
         if (bits == 16) {
-            done = convert(s, PPU_TYPE_F16, PPU_TYPE_F32, PPU_ROUND_RNE, done);
+            done = select_convert(s, PPU_TYPE_F16, PPU_TYPE_F32, PPU_ROUND_RNE, done);
         }
         select_set(s, value, i, done);
     }
@@ -502,18 +502,18 @@ static struct element cast(struct isel *s, LLVMValueRef value, uint32_t i)
     }
     case LLVMFPToSI:
     case LLVMFPToUI:
-        done = convert(s, integer_type(to, LLVMGetInstructionOpcode(value) == LLVMFPToSI), float_type(from),
-                       PPU_ROUND_RTZ, a);
+        done = select_convert(s, integer_type(to, LLVMGetInstructionOpcode(value) == LLVMFPToSI), float_type(from),
+                              PPU_ROUND_RTZ, a);
         return to == 1 ? truncate(s, done, 1) : done;
     case LLVMSIToFP:
     case LLVMUIToFP: {
         bool is_signed = LLVMGetInstructionOpcode(value) == LLVMSIToFP;
         a = from == 1 ? bool_to(s, a, 1, is_signed ? ~0ull : 1) : select_extend(s, a, from, is_signed);
-        return convert(s, float_type(to), integer_type(from, is_signed), PPU_ROUND_RNE, a);
+        return select_convert(s, float_type(to), integer_type(from, is_signed), PPU_ROUND_RNE, a);
     }
     case LLVMFPExt:
     case LLVMFPTrunc:
-        return convert(s, float_type(to), float_type(from), PPU_ROUND_RNE, a);
+        return select_convert(s, float_type(to), float_type(from), PPU_ROUND_RNE, a);
     default: /* between integers and pointers */
         if (words == a.words) {
             return a;

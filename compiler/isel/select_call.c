@@ -449,25 +449,26 @@ static struct element to_integer(struct isel *s, LLVMValueRef call, uint32_t i, 
  */
 struct float_class {
     uint8_t positive, negative; /* bits of the mask */
-    uint64_t first32, first64;
+    uint64_t first32, first64, first16;
 };
 
 static const struct float_class float_classes[] = {
-    { 6, 5, 0, 0 },
-    { 7, 4, 1, 1 },
-    { 8, 3, 0x00800000, 0x0010000000000000 },
-    { 9, 2, 0x7f800000, 0x7ff0000000000000 },
-    { 0, 0, 0x7f800001, 0x7ff0000000000001 },
-    { 1, 1, 0x7fc00000, 0x7ff8000000000000 },
+    { 6, 5, 0, 0, 0 },
+    { 7, 4, 1, 1, 1 },
+    { 8, 3, 0x00800000, 0x0010000000000000, 0x0400 },
+    { 9, 2, 0x7f800000, 0x7ff0000000000000, 0x7c00 },
+    { 0, 0, 0x7f800001, 0x7ff0000000000001, 0x7c01 },
+    { 1, 1, 0x7fc00000, 0x7ff8000000000000, 0x7e00 },
 };
 #define FLOAT_CLASSES 6u
 
 /* First bit pattern of the n-th class; the classes with the sign follow those without. */
-static uint64_t class_first(uint32_t n, bool wide)
+static uint64_t class_first(uint32_t n, uint32_t bits)
 {
     const struct float_class *class = &float_classes[n % FLOAT_CLASSES];
+    uint64_t first = bits == 64 ? class->first64 : bits == 32 ? class->first32 : class->first16;
 
-    return (wide ? class->first64 : class->first32) + (n >= FLOAT_CLASSES ? 1ull << (wide ? 63 : 31) : 0);
+    return first + (n >= FLOAT_CLASSES ? 1ull << (bits - 1) : 0);
 }
 
 static bool class_wanted(uint32_t n, uint32_t mask)
@@ -478,9 +479,9 @@ static bool class_wanted(uint32_t n, uint32_t mask)
 }
 
 /* True when the float is of one of the classes: a test for each run of them. */
-static struct element is_class(struct isel *s, struct element a, uint32_t mask)
+static struct element is_class(struct isel *s, struct element a, uint32_t bits, uint32_t mask)
 {
-    bool wide = a.words == 2;
+    bool wide = bits == 64;
     struct element any = element_number(0);
 
     for (uint32_t n = 0; n < 2 * FLOAT_CLASSES; n++) {
@@ -491,8 +492,8 @@ static struct element is_class(struct isel *s, struct element a, uint32_t mask)
         if (end == n) {
             continue;
         }
-        uint64_t first = class_first(n, wide);
-        uint64_t last = (end == 2 * FLOAT_CLASSES ? 0 : class_first(end, wide)) - 1;
+        uint64_t first = class_first(n, bits);
+        uint64_t last = (end == 2 * FLOAT_CLASSES ? 2ull << (bits - 1) : class_first(end, bits)) - 1;
         struct element test = select_op(s, wide ? PPU_OP_SUB64 : PPU_OP_SUB, a, element_constant(first, a.words));
         test = select_compare(s, wide ? PPU_OP_ISETP64 : PPU_OP_ISETP, PPU_ICMP_LEU, test,
                               element_constant(last - first, a.words));
@@ -584,6 +585,9 @@ static bool intrinsic_element(struct isel *s, LLVMValueRef call, const char *nam
 {
     uint32_t bits = ir_bits(s->compilation, select_element_type(s, LLVMTypeOf(call), i));
 
+    if (select_half(s, call, name, i, done)) {
+        return true;
+    }
     for (uint32_t k = 0; k < PPU_ARRAY_SIZE(simples); k++) {
         if (begins(name, simples[k].name)) {
             *done = simple_element(s, call, &simples[k], bits, i);
@@ -612,7 +616,10 @@ static bool intrinsic_element(struct isel *s, LLVMValueRef call, const char *nam
     } else if (begins(name, "llvm.uadd.sat.") || begins(name, "llvm.usub.sat.")) {
         *done = saturate(s, operand(s, call, 0, i), operand(s, call, 1, i), bits, name[6] == 's', false);
     } else if (begins(name, "llvm.is.fpclass.")) {
-        *done = is_class(s, operand(s, call, 0, i), constant_operand(s, call, 1));
+        LLVMTypeRef type = select_element_type(s, LLVMTypeOf(LLVMGetOperand(call, 0)), i);
+        bits = ir_bits(s->compilation, type);
+        struct element a = operand(s, call, 0, i);
+        *done = is_class(s, bits == 16 ? select_extend(s, a, bits, false) : a, bits, constant_operand(s, call, 1));
     } else if (begins(name, "llvm.scmp.") || begins(name, "llvm.ucmp.")) {
         *done = three_way(s, call, i, name[5] == 's');
     } else if (begins(name, "llvm.fptosi.sat.") || begins(name, "llvm.fptoui.sat.")) {

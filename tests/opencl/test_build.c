@@ -537,7 +537,7 @@ static const char *const optional_names[] = {
 static bool is_reported(struct fixture *f, const char *name)
 {
     cl_name_version features[64];
-    char extensions[2000] = "", word[100];
+    char extensions[8000] = "", word[100];
     size_t bytes = 0;
 
     check(clGetDeviceInfo(f->device, CL_DEVICE_OPENCL_C_FEATURES, sizeof(features), features, &bytes));
