@@ -4,6 +4,7 @@
 #include "compiler/base/compilation.h"
 #include "compiler/base/compiled.h"
 #include "compiler/frontend/clang.h"
+#include "compiler/frontend/options.h"
 #include "compiler/irpass/ir_passes.h"
 #include "compiler/kernel_compile.h"
 #include "compiler/kernel_image.h"
@@ -46,6 +47,16 @@ enum ppu_compile_status ppu_compile_source(const char *source, size_t len_bytes,
     enum ppu_compile_status status = clang_run(source, len_bytes, options ? options : &no_options, &made, &log);
 
     return compile_finish(status, &made, &log, bitcode);
+}
+
+enum ppu_compile_status ppu_compile_check_options(const char *options, struct ppu_compiled *checked)
+{
+    struct bytes made = { .at = NULL }, log = { .at = NULL };
+    struct options words = { .count = 0 };
+    enum ppu_compile_status status = options_read(&words, options, &log);
+
+    options_free(&words);
+    return compile_finish(status, &made, &log, checked);
 }
 
 /* ---- bitcode to image ---- */

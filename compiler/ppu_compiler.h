@@ -176,6 +176,9 @@ enum ppu_compile_status ppu_compile(const char *source, size_t len_bytes, const 
 
 void ppu_compiled_free(struct ppu_compiled *compiled);
 
+/* BAD_OPTIONS: one of them is not allowed, and the log says which. Nothing is made but the log. */
+enum ppu_compile_status ppu_compile_check_options(const char *options, struct ppu_compiled *checked);
+
 /*
  * Makes all that LLVM keeps for the process and takes away in exit(): whoever waits there for threads that compile
  * must have asked for it (atexit) after this call, so that the wait comes first.

@@ -11,4 +11,10 @@
  */
 bool confine(void);
 
+/*
+ * A process that becomes the translator of intermediate language gives up as much, but it may read files, which the
+ * dynamic linker does, and execute what it has read. It still makes no files, sockets or processes.
+ */
+bool confine_translator(void);
+
 #endif

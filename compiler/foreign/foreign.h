@@ -30,6 +30,13 @@
 
 #define FOREIGN_UNCONFINED 3 /* exit status: it could not give up its rights, and has read nothing */
 
+/*
+ * With a path behind its name, ppu-foreign becomes the translator of SPIR-V that is there. The module is its standard
+ * input, bitcode its output.
+ */
+#define FOREIGN_TRANSLATOR_WORDS 2
+#define FOREIGN_NO_TRANSLATOR 4 /* exit status: the translator cannot be executed */
+
 enum foreign_make {
     FOREIGN_IMAGE = 1,   /* all modules as a program image */
     FOREIGN_LIBRARY = 2, /* all modules as one */

@@ -83,7 +83,19 @@ static enum ppu_compile_status compile(const struct foreign_request *request, co
     return status;
 }
 
-int main(void)
+/* Does not return. */
+static int become_translator(char **words)
+{
+    char *const arguments[] = { words[1], "-r", "--spirv-target-env=CL2.0", "/dev/stdin", "-o", "-", NULL };
+
+    if (!confine_translator()) {
+        return FOREIGN_UNCONFINED;
+    }
+    execv(words[1], arguments);
+    return FOREIGN_NO_TRANSLATOR;
+}
+
+int main(int count, char **words)
 {
     static struct ppu_compile_module modules[FOREIGN_MOST_MODULES];
     struct foreign_request request;
@@ -91,6 +103,9 @@ int main(void)
     size_t bytes = 0;
 
     prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (count == FOREIGN_TRANSLATOR_WORDS) {
+        return become_translator(words);
+    }
     uint8_t *data = read_input(&bytes);
     if (!confine()) {
         return FOREIGN_UNCONFINED;

@@ -24,7 +24,7 @@
 
 /* The device has all of OpenCL C 1.2 but images, and of 3.0 what is named here. */
 #define EXTENSIONS                                                                                                                                      \
-    "-cl-ext=-all,+cl_khr_fp64,+cl_khr_fp16,+cl_khr_byte_addressable_store,+cl_khr_global_int32_base_atomics,"                                                       \
+    "-cl-ext=-all,+cl_khr_fp64,+cl_khr_fp16,+cl_khr_byte_addressable_store,+cl_khr_global_int32_base_atomics,"                                          \
     "+cl_khr_global_int32_extended_atomics,+cl_khr_local_int32_base_atomics,"                                                                           \
     "+cl_khr_local_int32_extended_atomics,+cl_khr_int64_base_atomics,+cl_khr_int64_extended_atomics,"                                                   \
     "+__opencl_c_program_scope_global_variables,+__opencl_c_fp64,+__opencl_c_int64,+__opencl_c_generic_address_space,+__opencl_c_atomic_order_acq_rel," \

@@ -8,6 +8,7 @@
 #include "opencl/api/host_clock.h"
 #include "opencl/api/identity.h"
 #include "opencl/api/info.h"
+#include "opencl/build/spirv.h"
 #include "opencl/submit/device_queue.h"
 #include "opencl/submit/printf.h"
 #include "opencl/submit/service_thread.h"
@@ -119,6 +120,7 @@ static const cl_name_version c_features[] = {
 #undef C_FEATURE
 };
 
+#define IL_EXTENSION EXTENSION
 static const cl_name_version extensions[] = {
 #define EXTENSION(name, major, minor, patch) { CL_MAKE_VERSION(major, minor, patch), name },
 #include "opencl/api/version.def"
@@ -130,6 +132,51 @@ static const char extension_names[] =
 #include "opencl/api/version.def"
     "";
 #undef EXTENSION
+#undef IL_EXTENSION
+
+#define IL_EXTENSION(name, major, minor, patch) name " "
+static const char il_extension_names[] =
+#include "opencl/api/version.def"
+    "";
+#undef IL_EXTENSION
+
+#define IL_EXTENSION(name, major, minor, patch) +1
+static const uint32_t il_extensions = 0
+#include "opencl/api/version.def"
+    ;
+#undef IL_EXTENSION
+
+/* What SPIR-V's translator takes, if this system has it. */
+static const cl_name_version il_versions[] = {
+    { CL_MAKE_VERSION(1, 0, 0), "SPIR-V" }, { CL_MAKE_VERSION(1, 1, 0), "SPIR-V" },
+    { CL_MAKE_VERSION(1, 2, 0), "SPIR-V" }, { CL_MAKE_VERSION(1, 3, 0), "SPIR-V" },
+    { CL_MAKE_VERSION(1, 4, 0), "SPIR-V" },
+};
+static const char il_names[] = "SPIR-V_1.0 SPIR-V_1.1 SPIR-V_1.2 SPIR-V_1.3 SPIR-V_1.4";
+_Static_assert(PPU_ARRAY_SIZE(il_versions) == SPIRV_MINOR_MOST + 1, "a row for each version");
+
+static bool has_il(void)
+{
+    char path[PATH_MAX];
+
+    return spirv_translator(path);
+}
+
+/* Extensions that the system's tools do not allow; they come first. */
+static uint32_t untold(void)
+{
+    return has_il() ? 0 : il_extensions;
+}
+
+static const cl_name_version *told_extensions(void)
+{
+    return extensions + untold();
+}
+
+static const char *told_names(void)
+{
+    return extension_names + (has_il() ? 0 : strlen(il_extension_names));
+}
 
 /* A dot product is as fast as the products and sums that it is made of. */
 static const cl_device_integer_dot_product_acceleration_properties_khr no_dot_unit = { .signed_accelerated = CL_FALSE };

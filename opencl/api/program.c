@@ -7,6 +7,7 @@
 
 #include "opencl/api/info.h"
 #include "opencl/api/kernel.h"
+#include "opencl/build/spirv.h"
 #include "opencl/variants/variant.h"
 
 /* ---- life ---- */
@@ -39,6 +40,8 @@ void program_destroy(void *object)
     pthread_mutex_destroy(&program->lock);
     binary_free(&program->binary);
     free(program->source);
+    free(program->il);
+    free(program->specialized);
     free(program->options);
     free(program->log);
     object_drop(program->context);
@@ -264,18 +267,88 @@ cl_program clCreateProgramWithBinary(cl_context context, cl_uint count, const cl
     return program;
 }
 
-/* The device takes no intermediate language. */
-cl_program clCreateProgramWithIL(cl_context context, const void *il, size_t bytes, cl_int *errcode)
+/* ---- intermediate language ---- */
+
+static cl_int check_il(cl_context context, const void *il, size_t bytes)
 {
-    (void)il;
-    (void)bytes;
-    if (errcode) {
-        *errcode = object_is(context, OBJECT_context) ? CL_INVALID_OPERATION : CL_INVALID_CONTEXT;
+    char path[PATH_MAX];
+
+    if (!object_is(context, OBJECT_context)) {
+        return CL_INVALID_CONTEXT;
     }
-    return NULL;
+    if (!spirv_translator(path)) {
+        return CL_INVALID_OPERATION;
+    }
+    const char *why = il && bytes > 0 ? spirv_wrong(il, bytes) : "there is none";
+    if (why) {
+        char text[160];
+        snprintf(text, sizeof(text), "make a program from SPIR-V: %s", why);
+        context_notify(context, "clCreateProgramWithIL", text);
+    }
+    return why ? CL_INVALID_VALUE : CL_SUCCESS;
 }
 
-/* Nor has it kernels of its own. */
+/* Twice: as it is told, and with its specialization constants set. False: no memory. */
+static bool take_il(cl_program program, const void *il, size_t bytes)
+{
+    program->il = malloc(bytes);
+    program->specialized = malloc(bytes);
+    program->il_bytes = bytes;
+    if (!program->il || !program->specialized) {
+        return false;
+    }
+    memcpy(program->il, il, bytes);
+    memcpy(program->specialized, il, bytes);
+    return true;
+}
+
+cl_program clCreateProgramWithIL(cl_context context, const void *il, size_t bytes, cl_int *errcode)
+{
+    cl_int error = check_il(context, il, bytes);
+    cl_program program = NULL;
+
+    if (error == CL_SUCCESS) {
+        program = program_new(context);
+        error = program ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
+    }
+    if (program && !take_il(program, il, bytes)) {
+        clReleaseProgram(program);
+        program = NULL;
+        error = CL_OUT_OF_HOST_MEMORY;
+    }
+    if (errcode) {
+        *errcode = error;
+    }
+    return program;
+}
+
+cl_int clSetProgramSpecializationConstant(cl_program program, cl_uint id, size_t bytes, const void *value)
+{
+    struct spirv_constant constant;
+    char path[PATH_MAX];
+
+    if (!object_is(program, OBJECT_program)) {
+        return CL_INVALID_PROGRAM;
+    }
+    if (!spirv_translator(path)) {
+        return CL_INVALID_OPERATION;
+    }
+    if (!program->il) {
+        return CL_INVALID_PROGRAM;
+    }
+    if (!spirv_find_constant(program->specialized, program->il_bytes, id, &constant)) {
+        return CL_INVALID_SPEC_ID;
+    }
+    if (!value || bytes != constant.bytes) {
+        return CL_INVALID_VALUE;
+    }
+    pthread_mutex_lock(&program->lock);
+    spirv_set_constant(program->specialized, &constant, value);
+    pthread_mutex_unlock(&program->lock);
+    return CL_SUCCESS;
+}
+
+/* The device has no kernels of its own. */
 cl_program clCreateProgramWithBuiltInKernels(cl_context context, cl_uint count, const cl_device_id *devices,
                                              const char *names, cl_int *errcode)
 {
@@ -286,14 +359,6 @@ cl_program clCreateProgramWithBuiltInKernels(cl_context context, cl_uint count, 
         *errcode = object_is(context, OBJECT_context) ? CL_INVALID_VALUE : CL_INVALID_CONTEXT;
     }
     return NULL;
-}
-
-cl_int clSetProgramSpecializationConstant(cl_program program, cl_uint id, size_t bytes, const void *value)
-{
-    (void)id;
-    (void)bytes;
-    (void)value;
-    return object_is(program, OBJECT_program) ? CL_INVALID_OPERATION : CL_INVALID_PROGRAM;
 }
 
 cl_int clSetProgramReleaseCallback(cl_program program, void(CL_CALLBACK *function)(cl_program, void *), void *user)

@@ -20,6 +20,9 @@ struct _cl_program {
     cl_context context;
     char *source; /* with a final zero; NULL: made from a binary, or linked */
     size_t source_bytes;
+    uint8_t *il;          /* SPIR-V that is not wrong; NULL: made from something else */
+    uint8_t *specialized; /* the same with its specialization constants set; under the lock */
+    size_t il_bytes;
     struct farewell *farewells; /* under the context's lock */
 
     pthread_mutex_t lock; /* of what follows; held shortly, also while it is built */

@@ -11,6 +11,7 @@
 #include "opencl/build/cache.h"
 #include "opencl/build/compile_thread.h"
 #include "opencl/build/foreign.h"
+#include "opencl/build/spirv.h"
 #include "ppu/macros.h"
 
 typedef void(CL_CALLBACK *build_notify)(cl_program, void *);
@@ -233,6 +234,82 @@ static cl_int make_from_binary(const struct build *build, struct binary *made, c
     return make_of_inputs(build, made, log, CL_BUILD_PROGRAM_FAILURE, CL_BUILD_PROGRAM_FAILURE);
 }
 
+/* ---- of intermediate language ---- */
+
+/* The module with its specialization constants as they are now; to be freed. NULL: no memory. */
+static uint8_t *copy_il(cl_program program)
+{
+    pthread_mutex_lock(&program->lock);
+    uint8_t *il = malloc(program->il_bytes);
+    if (il) {
+        memcpy(il, program->specialized, program->il_bytes);
+    }
+    pthread_mutex_unlock(&program->lock);
+    return il;
+}
+
+/* Options are those of a program from source, and refused like its own. */
+static enum ppu_compile_status translate(const struct build *build, struct ppu_compiled *bitcode)
+{
+    const struct compiler *compiler = compile_thread_compiler();
+    char path[PATH_MAX];
+
+    if (!compiler || !spirv_translator(path)) {
+        return PPU_COMPILE_NO_TOOL;
+    }
+    enum ppu_compile_status status = compiler->check_options(build->options, bitcode);
+    char *notes = bitcode->log;
+    uint8_t *il = status == PPU_COMPILE_OK ? copy_il(build->program) : NULL;
+    if (il) {
+        status = foreign_translate(path, il, build->program->il_bytes, bitcode);
+    } else if (status == PPU_COMPILE_OK) {
+        status = PPU_COMPILE_NO_MEMORY;
+    }
+    if (il && (!bitcode->log || *bitcode->log == '\0')) {
+        free(bitcode->log);
+        bitcode->log = notes;
+    } else if (il) {
+        free(notes);
+    }
+    free(il);
+    return status;
+}
+
+/* Nobody here has compiled it, so the bitcode is foreign, as what it was translated from is. */
+static cl_int make_from_il(const struct build *build, struct binary *made, char **log)
+{
+    struct ppu_compiled bitcode = { NULL, 0, NULL }, image = { NULL, 0, NULL };
+    enum ppu_compile_status status = translate(build, &bitcode);
+
+    if (status == PPU_COMPILE_OK) {
+        status = make_image(&bitcode, true, &image);
+    }
+    *log = take_log(image.log && *image.log != '\0' ? &image : &bitcode);
+    cl_int error = compile_error(status, CL_BUILD_PROGRAM_FAILURE, CL_INVALID_BUILD_OPTIONS);
+    if (error == CL_SUCCESS) {
+        error = take_made(build, made, &bitcode, &image, true);
+    }
+    compiler_free(&bitcode);
+    compiler_free(&image);
+    return error;
+}
+
+static cl_int make_object_of_il(const struct build *build, struct binary *made, char **log)
+{
+    struct ppu_compiled bitcode = { NULL, 0, NULL };
+    enum ppu_compile_status status = translate(build, &bitcode);
+    cl_int error = compile_error(status, CL_COMPILE_PROGRAM_FAILURE, CL_INVALID_COMPILER_OPTIONS);
+
+    *log = take_log(&bitcode);
+    if (error == CL_SUCCESS) {
+        error = binary_of_module(made, CL_PROGRAM_BINARY_TYPE_COMPILED_OBJECT, &bitcode, true);
+    }
+    compiler_free(&bitcode);
+    return error;
+}
+
+/* ---- */
+
 static cl_int make_object(const struct build *build, struct binary *made, char **log)
 {
     const struct _cl_program *program = build->program;
@@ -289,7 +366,7 @@ static cl_int put_binary(cl_program program, struct binary *made, char *log, cl_
         program_set_text(&program->log, log);
     }
     /* A binary that was loaded stays, whatever comes of it. */
-    if (program->source || error == CL_SUCCESS) {
+    if (program->source || program->il || error == CL_SUCCESS) {
         binary_free(&program->binary);
         program->binary = *made;
     }
@@ -388,8 +465,8 @@ cl_int clBuildProgram(cl_program program, cl_uint count, const cl_device_id *dev
     if (!build) {
         return CL_OUT_OF_HOST_MEMORY;
     }
-    build->make = program->source ? make_from_source : make_from_binary;
-    return build_start(build, program->source ? CL_SUCCESS : take_own_binary(build));
+    build->make = program->source ? make_from_source : program->il ? make_from_il : make_from_binary;
+    return build_start(build, program->source || program->il ? CL_SUCCESS : take_own_binary(build));
 }
 
 /* ---- compile ---- */
@@ -439,7 +516,7 @@ cl_int clCompileProgram(cl_program program, cl_uint count, const cl_device_id *d
     if (error == CL_SUCCESS) {
         error = check_headers(header_count, headers, names);
     }
-    if (error == CL_SUCCESS && !program->source) {
+    if (error == CL_SUCCESS && !program->source && !program->il) {
         error = CL_INVALID_OPERATION;
     }
     if (error != CL_SUCCESS) {
@@ -449,7 +526,7 @@ cl_int clCompileProgram(cl_program program, cl_uint count, const cl_device_id *d
     if (!build) {
         return CL_OUT_OF_HOST_MEMORY;
     }
-    build->make = make_object;
+    build->make = program->il ? make_object_of_il : make_object;
     return build_start(build, take_headers(build, header_count, headers, names) ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY);
 }
 

@@ -22,6 +22,7 @@ struct compiler {
                                                const struct ppu_compile_options *options, struct ppu_compiled *image);
     enum ppu_compile_status (*link)(const struct ppu_compile_module *modules, uint32_t count,
                                     struct ppu_compiled *bitcode);
+    enum ppu_compile_status (*check_options)(const char *options, struct ppu_compiled *checked);
     void (*prepare)(void);
 };
 

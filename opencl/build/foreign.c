@@ -26,6 +26,12 @@ struct outcome {
     int status; /* of waitpid() */
 };
 
+/* The process's. */
+struct streams {
+    int in, out;
+    int err; /* -1: nobody reads it */
+};
+
 /* ---- files ---- */
 
 static bool write_all(int file, const void *data, size_t bytes)
@@ -81,11 +87,10 @@ static uint8_t *read_answer(int file, size_t *bytes)
 
 /* Where the dynamic linker looks is the program's to say, unless it has raised privileges; the rest is
  * not passed on. */
-static int spawn(pid_t *pid, const char *path, int in, int out)
+static int spawn(pid_t *pid, char *const *words, const struct streams *streams)
 {
     const char *libraries = secure_getenv("LD_LIBRARY_PATH");
     char variable[8192], *environment[] = { NULL, NULL };
-    char *const arguments[] = { (char *)(uintptr_t)path, NULL };
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
     sigset_t none, all;
@@ -97,14 +102,18 @@ static int spawn(pid_t *pid, const char *path, int in, int out)
     sigfillset(&all);
     posix_spawn_file_actions_init(&actions);
     posix_spawnattr_init(&attributes);
-    posix_spawn_file_actions_adddup2(&actions, in, STDIN_FILENO);
-    posix_spawn_file_actions_adddup2(&actions, out, STDOUT_FILENO);
-    posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+    posix_spawn_file_actions_adddup2(&actions, streams->in, STDIN_FILENO);
+    posix_spawn_file_actions_adddup2(&actions, streams->out, STDOUT_FILENO);
+    if (streams->err >= 0) {
+        posix_spawn_file_actions_adddup2(&actions, streams->err, STDERR_FILENO);
+    } else {
+        posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+    }
     posix_spawn_file_actions_addclosefrom_np(&actions, STDERR_FILENO + 1);
     posix_spawnattr_setsigmask(&attributes, &none);
     posix_spawnattr_setsigdefault(&attributes, &all);
     posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-    int error = posix_spawn(pid, path, &actions, &attributes, arguments, environment);
+    int error = posix_spawn(pid, words[0], &actions, &attributes, words, environment);
     posix_spawnattr_destroy(&attributes);
     posix_spawn_file_actions_destroy(&actions);
     return error;
@@ -130,13 +139,15 @@ static void await_process(pid_t pid, struct outcome *outcome)
     }
 }
 
-static struct outcome run_child(int in, int out)
+/* `word`: what stands behind its name; NULL: nothing. */
+static struct outcome run_child(const struct streams *streams, const char *word)
 {
     struct outcome outcome = { 0, false, 0 };
     char path[PATH_MAX];
+    char *const words[] = { path, (char *)(uintptr_t)word, NULL };
     pid_t pid = 0;
 
-    outcome.error = foreign_path(path) ? spawn(&pid, path, in, out) : ENOENT;
+    outcome.error = foreign_path(path) ? spawn(&pid, words, streams) : ENOENT;
     if (outcome.error == 0) {
         await_process(pid, &outcome);
     }
@@ -177,39 +188,43 @@ static enum ppu_compile_status take_answer(const uint8_t *data, const struct for
     return (enum ppu_compile_status)answer->status;
 }
 
-static enum ppu_compile_status explain(const struct outcome *outcome, struct ppu_compiled *made)
+/* `who`: what the process is for. */
+static enum ppu_compile_status explain(const struct outcome *outcome, const char *who, struct ppu_compiled *made)
 {
     if (outcome->error != 0) {
-        return say(made, PPU_COMPILE_NO_TOOL, "error: " WHO ", which cannot be started: %s\n",
+        return say(made, PPU_COMPILE_NO_TOOL, "error: %s, which cannot be started: %s\n", who,
                    strerror(outcome->error));
     }
     if (outcome->late) {
-        return say(made, PPU_COMPILE_BAD_SOURCE, "error: " WHO ", which has not ended in %d s\n",
+        return say(made, PPU_COMPILE_BAD_SOURCE, "error: %s, which has not ended in %d s\n", who,
                    FOREIGN_PATIENCE_MS / 1000);
     }
     if (WIFEXITED(outcome->status) && WEXITSTATUS(outcome->status) == FOREIGN_UNCONFINED) {
-        return say(made, PPU_COMPILE_NO_TOOL, "error: " WHO ", whose rights this system cannot take away\n");
+        return say(made, PPU_COMPILE_NO_TOOL, "error: %s, whose rights this system cannot take away\n", who);
+    }
+    if (WIFEXITED(outcome->status) && WEXITSTATUS(outcome->status) == FOREIGN_NO_TRANSLATOR) {
+        return say(made, PPU_COMPILE_NO_TOOL, "error: %s, whose program cannot be executed\n", who);
     }
     if (WIFSIGNALED(outcome->status) && WTERMSIG(outcome->status) == SIGXCPU) {
-        return say(made, PPU_COMPILE_BAD_SOURCE, "error: " WHO ", which needed more than %u s of a processor\n",
+        return say(made, PPU_COMPILE_BAD_SOURCE, "error: %s, which needed more than %u s of a processor\n", who,
                    FOREIGN_CPU_S);
     }
     if (WIFSIGNALED(outcome->status)) {
-        return say(made, PPU_COMPILE_BAD_SOURCE, "error: " WHO ", which ended by signal %d: %s\n",
+        return say(made, PPU_COMPILE_BAD_SOURCE, "error: %s, which ended by signal %d: %s\n", who,
                    WTERMSIG(outcome->status), strsignal(WTERMSIG(outcome->status)));
     }
-    return say(made, PPU_COMPILE_BAD_SOURCE, "error: " WHO ", which ended without an answer, status %d\n",
+    return say(made, PPU_COMPILE_BAD_SOURCE, "error: %s, which ended without an answer, status %d\n", who,
                WEXITSTATUS(outcome->status));
 }
 
 static enum ppu_compile_status compile_foreign(int in, int out, struct ppu_compiled *made)
 {
-    const struct outcome outcome = run_child(in, out);
+    const struct outcome outcome = run_child(&(struct streams){ in, out, -1 }, NULL);
     struct foreign_answer answer;
     size_t bytes = 0;
     uint8_t *data = outcome.error == 0 ? read_answer(out, &bytes) : NULL;
     bool answered = data && foreign_read_answer(data, bytes, &answer);
-    enum ppu_compile_status status = answered ? take_answer(data, &answer, made) : explain(&outcome, made);
+    enum ppu_compile_status status = answered ? take_answer(data, &answer, made) : explain(&outcome, WHO, made);
 
     free(data);
     return status;
@@ -295,5 +310,60 @@ enum ppu_compile_status foreign_compile_variant(const struct ppu_compile_options
     enum ppu_compile_status status =
         facts ? foreign_compile(FOREIGN_VARIANT, options, modules, 2, made) : PPU_COMPILE_NO_MEMORY;
     free(facts);
+    return status;
+}
+
+/* ---- intermediate language ---- */
+
+#define TRANSLATED "SPIR-V is translated in a process of its own"
+
+/* What the translator has said, as one text; to be freed. NULL: nothing, or no memory. */
+static char *read_text(int file)
+{
+    size_t bytes = 0;
+    uint8_t *data = read_answer(file, &bytes);
+    char *text = data ? strndup((const char *)data, bytes) : NULL;
+
+    free(data);
+    return text;
+}
+
+static enum ppu_compile_status take_bitcode(const struct outcome *outcome, const struct streams *streams,
+                                            struct ppu_compiled *made)
+{
+    bool done = outcome->error == 0 && !outcome->late && WIFEXITED(outcome->status) &&
+                WEXITSTATUS(outcome->status) == EXIT_SUCCESS;
+    char *text = outcome->error == 0 ? read_text(streams->err) : NULL;
+    enum ppu_compile_status status = PPU_COMPILE_OK;
+
+    if (done && (made->bytes = read_answer(streams->out, &made->len_bytes))) {
+        made->log = strdup("");
+    } else if (text && *text != '\0') {
+        status = say(made, PPU_COMPILE_BAD_SOURCE, "error: translate SPIR-V: %s", text);
+    } else {
+        status = explain(outcome, TRANSLATED, made);
+    }
+    free(text);
+    return status;
+}
+
+enum ppu_compile_status foreign_translate(const char *translator, const void *il, size_t bytes,
+                                          struct ppu_compiled *bitcode)
+{
+    const struct streams streams = { make_file("ppu-spirv"), make_file("ppu-bitcode"), make_file("ppu-said") };
+    enum ppu_compile_status status = PPU_COMPILE_NO_MEMORY;
+
+    *bitcode = (struct ppu_compiled){ NULL, 0, NULL };
+    if (bytes > FOREIGN_MOST_BYTES) {
+        status = say(bitcode, PPU_COMPILE_TOO_LARGE, "error: " TRANSLATED ", which takes at most %zu bytes\n",
+                     FOREIGN_MOST_BYTES);
+    } else if (streams.in >= 0 && streams.out >= 0 && streams.err >= 0 && write_all(streams.in, il, bytes) &&
+               lseek(streams.in, 0, SEEK_SET) == 0) {
+        const struct outcome outcome = run_child(&streams, translator);
+        status = take_bitcode(&outcome, &streams, bitcode);
+    }
+    close_file(streams.in);
+    close_file(streams.out);
+    close_file(streams.err);
     return status;
 }

@@ -22,5 +22,8 @@ enum ppu_compile_status foreign_compile(enum foreign_make make, const struct ppu
 /* A variant: an image of the one kernel that the options' facts are about. */
 enum ppu_compile_status foreign_compile_variant(const struct ppu_compile_options *options,
                                                 const struct ppu_compile_module *module, struct ppu_compiled *made);
+/* SPIR-V as a module for foreign_compile(), by the translator of that path. */
+enum ppu_compile_status foreign_translate(const char *translator, const void *il, size_t bytes,
+                                          struct ppu_compiled *bitcode);
 
 #endif

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Surface: OpenCL binaries, and what programs and the process for modules from elsewhere say to each other.
+ * Surface: OpenCL binaries, SPIR-V, and what programs and the process for modules from elsewhere say to each
+ * other.
  *
  * The first byte says which: a binary as it is; a module whose sum is right, with or without this user's tag; a
- * request; an answer. What is accepted must lie within the bytes, and a module is this user's only with the right tag.
+ * request; an answer; SPIR-V. What is accepted must lie within the bytes, and a module is this user's only with the
+ * right tag.
  */
 #include "opencl/build/binary.h"
 
@@ -13,6 +15,7 @@
 #include "opencl/build/fnv.h"
 #include "opencl/build/foreign.h"
 #include "opencl/build/origin.h"
+#include "opencl/build/spirv.h"
 #include "ppu/image.h"
 #include "tests/fuzz/input.h"
 
@@ -126,6 +129,32 @@ static void try_answer(const uint8_t *bytes, size_t count)
     }
 }
 
+/* Constants lie within a module that is not wrong, and one that is set is still there. */
+static void try_spirv(struct fuzz_input *input)
+{
+    static const uint32_t head[] = { 0x07230203u, 0x10000, 0, 100, 0 };
+    uint8_t value[8] = { 1, 2, 3, 4, 5, 6, 7, 8 };
+    size_t left = (size_t)(input->end - input->at) / sizeof(uint32_t) * sizeof(uint32_t), count = left + sizeof(head);
+    uint8_t *il = malloc(count);
+    struct spirv_constant constant;
+
+    memcpy(il, head, sizeof(head));
+    fuzz_bytes(input, il + sizeof(head), left);
+    for (uint32_t id = 0; id < 4 && !spirv_wrong(il, count); id++) {
+        if (spirv_find_constant(il, count, id, &constant)) {
+            if (constant.bytes == 0) {
+                fuzz_found("a constant of %u bytes", constant.bytes);
+            }
+            must_be_within(il + constant.word * sizeof(uint32_t), constant.is_bool ? 4 : 12 + constant.bytes, il,
+                           count);
+            if (constant.bytes <= sizeof(value)) {
+                spirv_set_constant(il, &constant, value);
+            }
+        }
+    }
+    free(il);
+}
+
 /* The heads that nearly every input would fail at. */
 static void try_with_head(void (*function)(const uint8_t *bytes, size_t count), struct fuzz_input *input)
 {
@@ -143,7 +172,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count)
 {
     struct fuzz_input input = fuzz_input(bytes, count);
 
-    switch (fuzz_below(&input, 6)) {
+    switch (fuzz_below(&input, 7)) {
     case 0:
         try_module(&input);
         break;
@@ -155,6 +184,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count)
         break;
     case 3:
         try_with_head(try_answer, &input);
+        break;
+    case 5:
+        try_spirv(&input);
         break;
     case 4:
         try_answer(input.at, (size_t)(input.end - input.at));

@@ -23,14 +23,14 @@ INTERNAL half narrow(float x)
     return (half)x;
 }
 
-#define OF_WIDTH(n)                                \
-    INTERNAL float##n wide(half##n x)              \
-    {                                              \
+#define OF_WIDTH(n)                                  \
+    INTERNAL float##n wide(half##n x)                \
+    {                                                \
         return __builtin_convertvector(x, float##n); \
-    }                                              \
-    INTERNAL half##n narrow(float##n x)            \
-    {                                              \
-        return __builtin_convertvector(x, half##n); \
+    }                                                \
+    INTERNAL half##n narrow(float##n x)              \
+    {                                                \
+        return __builtin_convertvector(x, half##n);  \
     }
 
 OF_WIDTH(2)
@@ -41,14 +41,8 @@ OF_WIDTH(16)
 
 /* The macro for each width. */
 #define VECTORS(macro, ...) \
-    macro(__VA_ARGS__, 2)   \
-    macro(__VA_ARGS__, 3)   \
-    macro(__VA_ARGS__, 4)   \
-    macro(__VA_ARGS__, 8)   \
-    macro(__VA_ARGS__, 16)
+    macro(__VA_ARGS__, 2) macro(__VA_ARGS__, 3) macro(__VA_ARGS__, 4) macro(__VA_ARGS__, 8) macro(__VA_ARGS__, 16)
 
-#define WIDTHS(macro, ...)  \
-    macro(__VA_ARGS__, )    \
-    VECTORS(macro, __VA_ARGS__)
+#define WIDTHS(macro, ...) macro(__VA_ARGS__, ) VECTORS(macro, __VA_ARGS__)
 
 #endif
