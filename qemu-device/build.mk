@@ -25,3 +25,6 @@ $(eval $(call ppu_lib,ppu-core,$(wildcard $(addprefix qemu-device/core/,*.c */*.
 
 # The core without the SMs and their engine, for tests that bring SMs of their own: after a change they are built in seconds.
 $(eval $(call ppu_part,ppu-core-control,ppu-core,$(wildcard $(addprefix qemu-device/core/,*.c memory/*.c dist/*.c))))
+
+# The server of vfio-user, without QEMU headers for the same reason.
+$(eval $(call ppu_lib,ppu-remote,$(wildcard qemu-device/remote/*.c),))

@@ -1,0 +1,10 @@
+# SPDX-License-Identifier: MIT
+# The server of vfio-user without QEMU: a function that only remembers, and clients of every kind.
+CHECK_TESTS += remote-dma remote-server
+$(eval $(call ppu_test,remote-dma,tests/remote/test_dma.c,-D_GNU_SOURCE,ppu-remote,asan))
+$(eval $(call ppu_test,remote-server,tests/remote/test_server.c tests/remote/client.c,-D_GNU_SOURCE,ppu-remote,asan))
+
+# A server in QEMU. ASan sees the client's side.
+RUNTIME_remote-life := $(QEMU) firmware $(addprefix $(BUILD)/kernels/,counter.ppu fair.ppu)
+TIMEOUT_remote-life := 120
+$(eval $(call ppu_test,remote-life,tests/remote/test_life.c tests/remote/served.c,-D_GNU_SOURCE -Iruntime/include,ppu -pthread,asan))
