@@ -256,7 +256,7 @@ endef
 
 # Each after those whose variables it uses.
 PARTS := boot guest firmware qemu-device runtime compiler opencl tools device-lib demo examples docs packaging
-TEST_PARTS := joined kernels api bench compiler debug device-core engine firmware fuzz guest infra model native opencl qemu runtime vfio
+TEST_PARTS := joined kernels api bench compiler debug device-core engine firmware fuzz guest infra model native opencl qemu remote runtime vfio
 include $(PARTS:%=%/build.mk) $(TEST_PARTS:%=tests/%/build.mk)
 
 $(foreach flags,$(filter FLAGS_%.c,$(.VARIABLES)),$(eval $(call ppu_source_flags,$(flags),$(call ppu_objects_of,$(flags:FLAGS_%=%)))))
@@ -287,7 +287,7 @@ qemu: $(QEMU) ## build QEMU with the PPU in it (QEMU_SRC=dir: from your own QEMU
 # ninja knows what is out of date inside QEMU; make only decides whether to ask it.
 $(call ppu_record,$(BUILD)/qemu-source.txt,$(QEMU_SRC))
 export QEMU_SRC
-$(QEMU): $(BUILD)/plain/libppu-core.a $(shell find qemu-device -type f) $(wildcard include/ppu/*) tools/setup/qemu-source
+$(QEMU): $(BUILD)/plain/libppu-core.a $(BUILD)/plain/libppu-remote.a $(shell find qemu-device -type f) $(wildcard include/ppu/*) tools/setup/qemu-source
 # Fetching and configuring QEMU keep one processor busy, the device's core another.
 $(BUILD)/qemu/configure.stamp:
 	$(Q)qemu-device/overlay/build configure

@@ -53,15 +53,17 @@ struct PPUState {
     HostMemoryBackend *vram_backend;
     HostMemoryBackend *mailbox_backend;
     char *firmware_path;
-    CharBackend log;    /* what the firmware prints */
-    CharBackend notify; /* a byte for each MSI-X vector raised */
-    CharBackend life;   /* QEMU ends when its other end closes */
+    char *vfio_user_path; /* where clients connect; NULL: the function is this machine's */
+    CharBackend log;      /* what the firmware prints */
+    CharBackend notify;   /* a byte for each MSI-X vector raised */
+    CharBackend life;     /* QEMU ends when its other end closes */
     bool autostart;
 
     struct core *core;
     struct ppu_mcu mcu;
     struct ppu_idle idle;
     struct ppu_mailbox *mailbox; /* NULL: nobody shares one */
+    struct ppu_remote *remote;   /* NULL: no clients of vfio-user */
     uint8_t *firmware;           /* contents of firmware_path, NULL without */
     size_t firmware_bytes;
     bool running; /* the virtual machine is: the core is not paused */
@@ -70,6 +72,7 @@ struct PPUState {
     MemoryRegion itcm_window, dtcm_window, tcm_guard;
     MemoryRegion doorbells;
     MemoryRegion vram_own, *vram;
+    int vram_fd; /* the file that a client maps; -1: it is none */
 
     QEMUBH *kick;
     QEMUTimer *kick_timer;
@@ -127,6 +130,20 @@ void ppu_idle_serve_kick(PPUState *s);
 /* ---- ppu_pci.c ---- */
 /* The host may write the MCU's memories through BAR0 only while the MCU is held. */
 void ppu_pci_protect_tcm(PPUState *s, bool protect);
+
+/* ---- ppu_vram.c ---- */
+bool ppu_vram_init(PPUState *s, Error **errp);
+/* Gives the next client VRAM of zeros, in another file. False with errno: it is still the old one. */
+bool ppu_vram_renew(PPUState *s);
+/* True when the host gives new pages, which are zeros; what it took them from is nobody's any more. */
+bool ppu_vram_discard(PPUState *s, uint64_t off, uint64_t len_bytes);
+
+/* ---- ppu_remote.c ---- */
+/* After all else that makes the function: a client may come at once. */
+bool ppu_remote_init(PPUState *s, Error **errp);
+/* An access to the client's memory; false: it has not mapped it, or the function is no bus master. */
+bool ppu_remote_dma(PPUState *s, uint64_t bus, void *buf, uint32_t len_bytes, bool write);
+void ppu_remote_raise(PPUState *s, uint32_t vector);
 
 /* ---- ppu_vmstate.c ---- */
 extern const VMStateDescription ppu_vmstate;

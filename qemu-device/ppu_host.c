@@ -33,6 +33,12 @@ static void outward_leave(PPUState *s, bool before)
 
 static bool host_dma(PPUState *s, uint64_t bus, void *buf, uint32_t len_bytes, DMADirection direction)
 {
+    if (s->remote) {
+        bool done = ppu_remote_dma(s, bus, buf, len_bytes, direction == DMA_DIRECTION_FROM_DEVICE);
+        trace_ppu_dma(s->config.instance, bus, len_bytes, direction == DMA_DIRECTION_FROM_DEVICE,
+                      done ? MEMTX_OK : MEMTX_ERROR);
+        return done;
+    }
     bool before = outward_enter(s);
     MemTxResult result = pci_dma_rw(PCI_DEVICE(s), bus, buf, len_bytes, direction, MEMTXATTRS_UNSPECIFIED);
 
@@ -80,7 +86,9 @@ static void host_raise_vector(void *opaque, uint32_t vector)
         return;
     }
     trace_ppu_vector(s->config.instance, vector);
-    if (msix_enabled(PCI_DEVICE(s))) {
+    if (s->remote) {
+        ppu_remote_raise(s, vector);
+    } else if (msix_enabled(PCI_DEVICE(s))) {
         before = outward_enter(s);
         msix_notify(PCI_DEVICE(s), vector);
         outward_leave(s, before);
@@ -123,24 +131,11 @@ static void host_timer_set(void *opaque, uint64_t deadline_ns)
     }
 }
 
-/* True when the host gives new pages, which are zeros; what it took them from is nobody's any more. */
-static bool vram_discard(PPUState *s, uint64_t off, uint64_t len_bytes)
-{
-    RAMBlock *block = s->vram->ram_block;
-    size_t page = qemu_ram_pagesize(block);
-
-    /* A file that is mapped privately would give its contents back. */
-    if ((qemu_ram_get_fd(block) >= 0 && !qemu_ram_is_shared(block)) || off % page || len_bytes % page) {
-        return false;
-    }
-    return ram_block_discard_range(block, off, len_bytes) == 0;
-}
-
 static void host_vram_clear(void *opaque, uint64_t off, uint64_t len_bytes)
 {
     PPUState *s = opaque;
 
-    if (!vram_discard(s, off, len_bytes)) {
+    if (!ppu_vram_discard(s, off, len_bytes)) {
         memset((uint8_t *)memory_region_get_ram_ptr(s->vram) + off, 0, len_bytes);
     }
     memory_region_set_dirty(s->vram, off, len_bytes);

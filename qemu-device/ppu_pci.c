@@ -6,7 +6,6 @@
 #include "hw/pci/pci.h"
 #include "hw/pci/pcie.h"
 #include "hw/qdev-properties.h"
-#include "migration/vmstate.h"
 #include "qapi/error.h"
 #include "qemu/log.h"
 #include "qemu/module.h"
@@ -111,18 +110,6 @@ void ppu_pci_protect_tcm(PPUState *s, bool protect)
     memory_region_set_enabled(&s->tcm_guard, protect);
 }
 
-static bool vram_init(PPUState *s, Error **errp)
-{
-    if (!s->vram_backend) {
-        s->vram = &s->vram_own;
-        return memory_region_init_ram(s->vram, OBJECT(s), "ppu-vram", s->config.vram_bytes, errp);
-    }
-    s->vram = host_memory_backend_get_memory(s->vram_backend);
-    host_memory_backend_set_mapped(s->vram_backend, true);
-    vmstate_register_ram(s->vram, DEVICE(s));
-    return true;
-}
-
 static bool msix_setup(PPUState *s, Error **errp)
 {
     PCIDevice *pci = PCI_DEVICE(s);
@@ -214,7 +201,7 @@ static void ppu_realize(PCIDevice *pci, Error **errp)
     }
     s->config.instance = instances++;
     ppu_host_init(s);
-    if (!vram_init(s, errp) || !ppu_mcu_memory_init(s, errp) || !core_init(s, errp) || !bars_init(s, errp) ||
+    if (!ppu_vram_init(s, errp) || !ppu_mcu_memory_init(s, errp) || !core_init(s, errp) || !bars_init(s, errp) ||
         !ppu_mcu_realize(s, errp) || !ppu_mailbox_init(s, errp)) {
         return;
     }
@@ -223,6 +210,9 @@ static void ppu_realize(PCIDevice *pci, Error **errp)
         return;
     }
     pcie_cap_flr_init(pci);
+    if (!ppu_remote_init(s, errp)) {
+        return;
+    }
     qdev_add_vm_change_state_handler(DEVICE(s), vm_state_changed, s);
 }
 

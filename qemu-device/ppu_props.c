@@ -45,6 +45,7 @@ static const Property ppu_properties[] = {
     DEFINE_PROP_STRING("firmware", PPUState, firmware_path),
     DEFINE_PROP_LINK("vram-memdev", PPUState, vram_backend, TYPE_MEMORY_BACKEND, HostMemoryBackend *),
     DEFINE_PROP_LINK("mailbox-memdev", PPUState, mailbox_backend, TYPE_MEMORY_BACKEND, HostMemoryBackend *),
+    DEFINE_PROP_STRING("vfio-user", PPUState, vfio_user_path),
     DEFINE_PROP_CHR("log", PPUState, log),
     DEFINE_PROP_CHR("notify", PPUState, notify),
     DEFINE_PROP_CHR("life", PPUState, life),
@@ -140,6 +141,16 @@ static bool machine_check(const PPUState *s, Error **errp)
     return true;
 }
 
+/* Each client gets VRAM of its own, and its doorbells and vectors go over its connection. */
+static bool remote_check(const PPUState *s, Error **errp)
+{
+    if (s->vfio_user_path && (s->vram_backend || s->mailbox_backend)) {
+        error_setg(errp, "ppu: vfio-user goes without vram-memdev and mailbox-memdev");
+        return false;
+    }
+    return true;
+}
+
 static bool bus_check(PPUState *s, Error **errp)
 {
     if (!pci_bus_is_express(pci_get_bus(PCI_DEVICE(s)))) {
@@ -195,7 +206,7 @@ bool ppu_props_check(PPUState *s, Error **errp)
 {
     threads_choose(s);
     if (!vram_check(s, errp) || !config_check(s, errp) || !machine_check(s, errp) || !bus_check(s, errp) ||
-        !firmware_read(s, errp)) {
+        !remote_check(s, errp) || !firmware_read(s, errp)) {
         return false;
     }
     qemu_chr_fe_set_handlers(&s->life, life_can_read, life_read, life_event, NULL, s, NULL, true);
