@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Opens a device: through vfio, or in a QEMU that is started for it. */
+/* Opens a device: through vfio, by vfio-user, or in a QEMU that is started for it. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,12 +7,22 @@
 #include "runtime/native/machine.h"
 
 #define VFIO_WITH_ADDRESS "vfio:"
+#define VFIO_USER_WITH_PATH "vfio-user:"
 
 static enum ppu_err vfio_open(const char *address, const struct ppu_device_options *options, struct ppu_device **device,
                               struct ppu_error *error)
 {
     struct ppu_transport *transport = NULL;
     enum ppu_err err = ppu_vfio_transport(address, &transport, error);
+
+    return err == PPU_OK ? ppu_device_open(transport, options, device, error) : err;
+}
+
+static enum ppu_err vfio_user_open(const char *path, const struct ppu_device_options *options,
+                                   struct ppu_device **device, struct ppu_error *error)
+{
+    struct ppu_transport *transport = NULL;
+    enum ppu_err err = ppu_vfio_user_transport(path, &transport, error);
 
     return err == PPU_OK ? ppu_device_open(transport, options, device, error) : err;
 }
@@ -49,6 +59,10 @@ enum ppu_err ppu_open_with(const struct ppu_open_options *options, struct ppu_de
     if (strncmp(wanted, VFIO_WITH_ADDRESS, strlen(VFIO_WITH_ADDRESS)) == 0) {
         return vfio_open(wanted + strlen(VFIO_WITH_ADDRESS), &device, out, error);
     }
+    if (strncmp(wanted, VFIO_USER_WITH_PATH, strlen(VFIO_USER_WITH_PATH)) == 0) {
+        return vfio_user_open(wanted + strlen(VFIO_USER_WITH_PATH), &device, out, error);
+    }
     return error_set(error, PPU_ERR_BAD_ARG,
-                     "open a device: PPU_DEVICE is \"%s\"; it may be native, vfio or vfio:ADDRESS", wanted);
+                     "open a device: PPU_DEVICE is \"%s\"; it may be native, vfio, vfio:ADDRESS or vfio-user:SOCKET",
+                     wanted);
 }

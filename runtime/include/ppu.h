@@ -115,6 +115,14 @@ bool ppu_vfio_present(void);
  */
 enum ppu_err ppu_vfio_transport(const char *address, struct ppu_transport **out, struct ppu_error *error);
 
+/* ---- vfio-user: a PPU of a machine that runs already ---- */
+
+/*
+ * Makes a transport to the PPU that `ppu-run --vfio-user PATH` serves. This process has it to itself until the device
+ * is closed. Errors: BUSY: another client has it; TRANSPORT: the sentence says what is wrong. `error` may be NULL.
+ */
+enum ppu_err ppu_vfio_user_transport(const char *path, struct ppu_transport **out, struct ppu_error *error);
+
 /* ---- device ---- */
 
 struct ppu_device_options {

@@ -15,6 +15,7 @@
 #include "ppu/paths.h"
 #include "runtime/deadline.h"
 #include "runtime/error.h"
+#include "runtime/mapping.h"
 #include "runtime/privilege.h"
 
 #define DEFAULT_VRAM_BYTES (512ull * PPU_MIB)
@@ -26,54 +27,17 @@
 
 /* ---- memory ---- */
 
-/*
- * The file mapped at a multiple of 2 MiB, so that what is aligned in VRAM is aligned for the host too; NULL with errno.
- * More is reserved than needed; what lies before and behind is given back.
- */
-static uint8_t *map_aligned(int fd, uint64_t bytes)
-{
-    uint64_t reserved = bytes + PPU_PAGE_2M;
-    uint8_t *start = mmap(NULL, reserved, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-
-    if (start == MAP_FAILED) {
-        return NULL;
-    }
-    uint64_t skip = -(uintptr_t)start & (PPU_PAGE_2M - 1);
-    uint8_t *memory = mmap(start + skip, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, 0);
-    if (memory == MAP_FAILED) {
-        munmap(start, reserved);
-        return NULL;
-    }
-    if (skip > 0) {
-        munmap(start, skip);
-    }
-    munmap(memory + bytes, reserved - skip - bytes);
-    return memory;
-}
-
-/* An anonymous file, mapped; NULL with errno. */
-static uint8_t *map_shared(const char *name, uint64_t bytes, int *fd)
+/* An anonymous file, mapped by `map`; NULL with errno. */
+static uint8_t *map_shared(const char *name, uint64_t bytes, uint8_t *map(int fd, uint64_t bytes), int *fd)
 {
     *fd = memfd_create(name, MFD_CLOEXEC);
     if (*fd < 0) {
         return NULL;
     }
-    uint8_t *memory = ftruncate(*fd, (off_t)bytes) == 0 ? map_aligned(*fd, bytes) : NULL;
+    uint8_t *memory = ftruncate(*fd, (off_t)bytes) == 0 ? map(*fd, bytes) : NULL;
     if (!memory) {
         close(*fd);
         *fd = -1;
-    }
-    return memory;
-}
-
-/* Maps what is the device's: a child of this process does not have it, and does not keep it when this process has
- * ended. */
-static uint8_t *map_device(const char *name, uint64_t bytes, int *fd)
-{
-    uint8_t *memory = map_shared(name, bytes, fd);
-
-    if (memory) {
-        madvise(memory, bytes, MADV_DONTFORK);
     }
     return memory;
 }
@@ -88,14 +52,14 @@ static void unmap_shared(uint8_t *memory, uint64_t bytes, int fd)
 
 static bool map_memories(struct ppu_machine *machine, uint64_t vram_bytes)
 {
-    machine->ram = map_shared("ppu-ram", machine->ram_bytes, &machine->ram_fd);
+    machine->ram = map_shared("ppu-ram", machine->ram_bytes, mapping_of_file, &machine->ram_fd);
     bool mapped = machine->ram;
     for (uint32_t i = 0; i < machine->ppus && mapped; i++) {
         struct native_ppu *ppu = &machine->ppu[i];
         ppu->machine = machine;
         ppu->transport.vram_bytes = vram_bytes;
-        ppu->transport.vram = map_device("ppu-vram", vram_bytes, &ppu->vram_fd);
-        ppu->mailbox.shared = (void *)map_device("ppu-mailbox", MAILBOX_BYTES, &ppu->mailbox_fd);
+        ppu->transport.vram = map_shared("ppu-vram", vram_bytes, mapping_of_device, &ppu->vram_fd);
+        ppu->mailbox.shared = (void *)map_shared("ppu-mailbox", MAILBOX_BYTES, mapping_of_device, &ppu->mailbox_fd);
         mapped = ppu->transport.vram && ppu->mailbox.shared;
     }
     return mapped && range_pool_init(&machine->bus_memory, MACHINE_RAM_BASE, machine->ram_bytes);

@@ -20,12 +20,20 @@ $$(eval $$(call ppu_test,api-$(1)-joined,$(call api_sources,$(1),joined),$(API_J
 endef
 
 # They measure shares of time.
-$(foreach m,joined picolibc newlib,$(eval SERIAL_api-fair-$(m) := 1))
+$(foreach m,joined picolibc newlib vfio-user,$(eval SERIAL_api-fair-$(m) := 1))
 
 # $(call api_native_program,NAME)
 define api_native_program
 $$(eval $$(call ppu_unit,api-$(1)-native,tests/api/machine_native.c,$(API_CFLAGS)))
 $$(eval $$(call ppu_program,plain,api-$(1)-native,$(call api_sources,$(1),native),$(API_CFLAGS),ppu -pthread -lcmocka,$(BUILD)/plain/tests/api-$(1)-native))
+endef
+
+# $(call api_vfio_user_test,NAME): with the PPU in a server of vfio-user
+define api_vfio_user_test
+$$(eval $$(call ppu_unit,api-$(1)-vfio-user,tests/api/machine_vfio_user.c,$(API_CFLAGS)))
+$$(eval $$(call ppu_program,plain,api-$(1)-vfio-user,$(call api_sources,$(1),vfio_user) tests/remote/served.c,$(API_CFLAGS),ppu -pthread -lcmocka,$(BUILD)/plain/tests/api-$(1)-vfio-user))
+TIMEOUT_api-$(1)-vfio-user := 120
+$$(eval $$(call ppu_script_test,api-$(1)-vfio-user,$(BUILD)/plain/tests/api-$(1)-vfio-user,$(BUILD)/plain/tests/api-$(1)-vfio-user $(QEMU) firmware $(API_KERNELS)))
 endef
 
 # $(call api_native_test,NAME,LIBC)
@@ -38,6 +46,7 @@ $(foreach t,$(API_TESTS),$(eval $(call api_joined_test,$(t))))
 $(foreach t,$(API_TESTS),$(eval $(call api_native_program,$(t))))
 $(foreach t,$(API_TESTS),$(eval $(call api_native_test,$(t),picolibc)))
 $(foreach t,$(API_TESTS),$(eval $(call api_native_test,$(t),newlib)))
+$(foreach t,$(API_TESTS),$(eval $(call api_vfio_user_test,$(t))))
 
 # Where another thread comes between two steps of libppu.
 API_REUSE_WRAPPED := -Wl,--wrap=admin_call

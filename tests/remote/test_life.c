@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: MIT */
+/* Tests how servers and clients of vfio-user come and go: refused, killed, stopped, one after the other, several. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "ppu/macros.h"
+#include "ppu/regs.h"
+#include "runtime/deadline.h"
+#include "runtime/transport.h"
+#include "tests/remote/served.h"
+
+#define WAIT_NS (30 * NS_PER_S)
+#define SECRET 0x5ec2e7u
+
+static struct served served;
+
+static int start_two(void **state)
+{
+    static const char *const small[] = { "--ppu", "vram-size=64M", "--ppu", "vram-size=64M", NULL };
+
+    (void)state;
+    return served_start(&served, 2, small) ? 0 : -1;
+}
+
+static int stop(void **state)
+{
+    (void)state;
+    served_stop(&served);
+    return 0;
+}
+
+static struct ppu_device *open_ppu(uint32_t index)
+{
+    struct ppu_transport *transport = NULL;
+    struct ppu_device *device = NULL;
+    struct ppu_error error;
+
+    if (served_transport(&served, index, &transport, &error) != PPU_OK ||
+        ppu_device_open(transport, NULL, &device, &error) != PPU_OK) {
+        fail_msg("%s: %s", ppu_error_name(error.code), error.text);
+    }
+    return device;
+}
+
+/* A program that runs on the device. */
+struct running {
+    struct ppu_device *device;
+    struct ppu_context *context;
+    struct ppu_channel *channel;
+    struct ppu_stream *stream;
+    struct ppu_program *program;
+    struct ppu_memory *memory;
+};
+
+static void load(struct running *run, struct ppu_device *device, const char *file)
+{
+    struct ppu_error error;
+
+    run->device = device;
+    assert_int_equal(ppu_context_create(device, &run->context), PPU_OK);
+    assert_int_equal(ppu_channel_create(run->context, NULL, &run->channel), PPU_OK);
+    assert_int_equal(ppu_stream_create(run->channel, &run->stream), PPU_OK);
+    assert_int_equal(ppu_program_load_file(run->context, file, &run->program, &error), PPU_OK);
+    assert_int_equal(ppu_memory_create(run->context, PPU_MEMORY_VRAM, 65536, &run->memory), PPU_OK);
+}
+
+static void launch(struct running *run, const char *name, uint32_t ctas)
+{
+    const struct ppu_kernel *kernel = NULL;
+    const uint64_t va = ppu_memory_va(run->memory, run->context).va;
+    const uint64_t params[] = { va, va + 64 };
+    const struct ppu_launch what = { .grid = { ctas }, .cta = { 32 }, .params = params, .param_bytes = sizeof(params) };
+
+    assert_int_equal(ppu_kernel_find(run->program, name, &kernel), PPU_OK);
+    assert_int_equal(ppu_stream_launch(run->stream, kernel, &what, NULL), PPU_OK);
+}
+
+static void unload(struct running *run)
+{
+    ppu_channel_destroy(run->channel);
+    ppu_stream_destroy(run->stream);
+    ppu_program_unload(run->program);
+    ppu_memory_free(run->memory);
+    ppu_context_destroy(run->context);
+}
+
+static void run_counter(struct ppu_device *device, uint32_t ctas)
+{
+    struct running run;
+
+    load(&run, device, "build/kernels/counter.ppu");
+    launch(&run, "counter", ctas);
+    assert_int_equal(ppu_stream_wait(run.stream, WAIT_NS), PPU_OK);
+    assert_int_equal(*(uint32_t *)ppu_memory_host(run.memory), 32 * ctas);
+    unload(&run);
+}
+
+static void nobody_there(void **state)
+{
+    struct ppu_transport *transport = NULL;
+    struct ppu_error error;
+    char longer[200];
+
+    (void)state;
+    assert_int_equal(ppu_vfio_user_transport("/nonexistent/ppu", &transport, &error), PPU_ERR_TRANSPORT);
+    assert_string_equal(error.text, "open the PPU at /nonexistent/ppu: No such file or directory; ppu-run --vfio-user "
+                                    "makes such a socket");
+    assert_null(transport);
+    memset(longer, 'x', sizeof(longer));
+    longer[sizeof(longer) - 1] = '\0';
+    assert_int_equal(ppu_vfio_user_transport(longer, &transport, &error), PPU_ERR_TRANSPORT);
+    assert_non_null(strstr(error.text, "File name too long"));
+}
+
+/* Two clients in one server, each with a PPU; a third has none. */
+static void several_clients(void **state)
+{
+    struct ppu_device *first = open_ppu(0), *second = open_ppu(1);
+    struct ppu_transport *transport = NULL;
+    struct ppu_error error;
+
+    (void)state;
+    assert_int_equal(ppu_vfio_user_transport(served.path[0], &transport, &error), PPU_ERR_BUSY);
+    assert_non_null(strstr(error.text, "another client has it"));
+    run_counter(first, 10);
+    run_counter(second, 20);
+    ppu_device_close(first);
+    run_counter(second, 30);
+    first = open_ppu(0);
+    run_counter(first, 40);
+    ppu_device_close(first);
+    ppu_device_close(second);
+}
+
+static void by_name(void **state)
+{
+    struct ppu_device *device = NULL;
+    struct ppu_error error;
+    char name[64];
+
+    (void)state;
+    snprintf(name, sizeof(name), "vfio-user:%s", served.path[1]);
+    setenv("PPU_DEVICE", name, 1);
+    assert_int_equal(ppu_open(&device, &error), PPU_OK);
+    unsetenv("PPU_DEVICE");
+    run_counter(device, 5);
+    ppu_device_close(device);
+}
+
+/* A client keeps the VRAM that it has mapped, but sees nothing of what the next one has there. */
+static void kept_vram(void **state)
+{
+    struct ppu_transport *transport = NULL;
+    struct ppu_error error;
+    const size_t at = 8u << 20;
+
+    (void)state;
+    assert_int_equal(served_transport(&served, 0, &transport, &error), PPU_OK);
+    volatile uint32_t *kept = mremap(transport->vram + at, 0, 4096, MREMAP_MAYMOVE);
+    assert_ptr_not_equal((void *)(uintptr_t)kept, MAP_FAILED);
+    *kept = SECRET;
+    assert_int_equal(*(uint32_t *)(void *)(transport->vram + at), SECRET);
+    transport->ops->close(transport);
+    assert_int_equal(served_transport(&served, 0, &transport, &error), PPU_OK);
+    assert_int_equal(*(uint32_t *)(void *)(transport->vram + at), 0);
+    *(volatile uint32_t *)(void *)(transport->vram + at) = 77;
+    assert_int_equal(*kept, SECRET);
+    transport->ops->close(transport);
+    munmap((void *)(uintptr_t)kept, 4096);
+}
+
+/* Loops on the device until it is killed. */
+static void be_killed(int ready)
+{
+    struct running run;
+
+    load(&run, open_ppu(0), "build/kernels/fair.ppu");
+    launch(&run, "endless", 4);
+    (void)!write(ready, "", 1);
+    pause();
+}
+
+static void killed_client(void **state)
+{
+    int ends[2];
+    char byte;
+
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(pipe(ends), 0);
+        pid_t child = fork();
+        if (child == 0) {
+            be_killed(ends[1]);
+            _exit(1);
+        }
+        close(ends[1]);
+        assert_int_equal(read(ends[0], &byte, 1), 1);
+        close(ends[0]);
+        kill(child, SIGKILL);
+        assert_int_equal(waitpid(child, NULL, 0), child);
+        struct ppu_device *device = open_ppu(0);
+        run_counter(device, 3);
+        ppu_device_close(device);
+    }
+}
+
+/* A reply to a message, or to a command of QMP. */
+static bool receive_until(int socket, const char *wanted, char *text, size_t bytes)
+{
+    size_t fill = 0;
+
+    while (fill < bytes - 1) {
+        ssize_t got = recv(socket, text + fill, bytes - 1 - fill, 0);
+        if (got <= 0) {
+            return false;
+        }
+        fill += (size_t)got;
+        text[fill] = '\0';
+        if (strstr(text, wanted)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static int qmp_open(void)
+{
+    struct sockaddr_un address = { .sun_family = AF_UNIX };
+    char text[4096];
+    int qmp = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    const struct timeval patience = { .tv_sec = 20 };
+    assert_int_equal(setsockopt(qmp, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience)), 0);
+    memcpy(address.sun_path, served.qmp, strlen(served.qmp));
+    assert_int_equal(connect(qmp, (const struct sockaddr *)&address, sizeof(address)), 0);
+    assert_true(receive_until(qmp, "\"QMP\"", text, sizeof(text)));
+    static const char greeting[] = "{\"execute\":\"qmp_capabilities\"}\n";
+    assert_int_equal(send(qmp, greeting, strlen(greeting), 0), strlen(greeting));
+    assert_true(receive_until(qmp, "\"return\"", text, sizeof(text)));
+    return qmp;
+}
+
+static void qmp_tell(int qmp, const char *command, const char *wanted)
+{
+    char text[4096] = "", line[256];
+    int bytes = snprintf(line, sizeof(line), "{\"execute\":%s}\n", command);
+
+    assert_int_equal(send(qmp, line, (size_t)bytes, 0), bytes);
+    if (!receive_until(qmp, wanted, text, sizeof(text))) {
+        fail_msg("%s: %s", command, text);
+    }
+}
+
+/* A snapshot of the server alone would lack the client's half. */
+static void refused_snapshot(void **state)
+{
+    static const char migrate[] = "\"migrate\",\"arguments\":{\"uri\":\"file:/nonexistent/state\"}";
+    struct ppu_device *device = open_ppu(0);
+    int qmp = qmp_open();
+
+    (void)state;
+    qmp_tell(qmp, migrate, "a client of vfio-user has it");
+    ppu_device_close(device);
+    qmp_tell(qmp, migrate, "Could not create"); /* nothing but the file is wrong now */
+    close(qmp);
+}
+
+/* While the server stands still nothing is lost and nothing fails; it goes on where it was. */
+static void stopped_server(void **state)
+{
+    struct ppu_device *device = open_ppu(0);
+    struct running run;
+    int qmp = qmp_open();
+
+    (void)state;
+    load(&run, device, "build/kernels/counter.ppu");
+    qmp_tell(qmp, "\"stop\"", "\"return\"");
+    launch(&run, "counter", 7);
+    assert_int_equal(ppu_stream_wait(run.stream, 100 * NS_PER_MS), PPU_ERR_TIMEOUT);
+    qmp_tell(qmp, "\"cont\"", "\"return\"");
+    assert_int_equal(ppu_stream_wait(run.stream, WAIT_NS), PPU_OK);
+    assert_int_equal(*(uint32_t *)ppu_memory_host(run.memory), 32 * 7);
+    unload(&run);
+    ppu_device_close(device);
+    close(qmp);
+}
+
+/* It dies while a kernel runs: all that the client has in flight ends with an error, and soon. */
+static void killed_server(void **state)
+{
+    struct ppu_device *device = open_ppu(0);
+    struct running run;
+    struct ppu_error error;
+
+    (void)state;
+    load(&run, device, "build/kernels/fair.ppu");
+    launch(&run, "endless", 4);
+    kill(served.process.pid, SIGKILL);
+    uint64_t began_ns = clock_ns();
+    assert_int_equal(ppu_stream_wait(run.stream, WAIT_NS), PPU_ERR_DEVICE_LOST);
+    assert_true(clock_ns() - began_ns < 10 * NS_PER_S);
+    ppu_device_error(device, &error);
+    assert_int_equal(error.code, PPU_ERR_DEVICE_LOST);
+    unload(&run);
+    ppu_device_close(device);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(nobody_there),   cmocka_unit_test(several_clients), cmocka_unit_test(by_name),
+        cmocka_unit_test(kept_vram),      cmocka_unit_test(killed_client),   cmocka_unit_test(refused_snapshot),
+        cmocka_unit_test(stopped_server), cmocka_unit_test(killed_server),
+    };
+
+    return cmocka_run_group_tests(tests, start_two, stop);
+}
