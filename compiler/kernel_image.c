@@ -46,10 +46,29 @@ static const char *kernel_string(struct compilation *compilation, LLVMValueRef f
     return copy;
 }
 
+/* Types of OpenCL C that are addresses or numbers to the machine. */
+static const struct {
+    const char *type;
+    uint8_t kind;
+} opaque_kinds[] = {
+    { "queue_t", PPU_ARGUMENT_QUEUE },
+    { "sampler_t", PPU_ARGUMENT_SAMPLER },
+    { "image1d_t", PPU_ARGUMENT_IMAGE1D },
+    { "image1d_buffer_t", PPU_ARGUMENT_IMAGE1D_BUFFER },
+    { "image1d_array_t", PPU_ARGUMENT_IMAGE1D_ARRAY },
+    { "image2d_t", PPU_ARGUMENT_IMAGE2D },
+    { "image2d_depth_t", PPU_ARGUMENT_IMAGE2D_DEPTH },
+    { "image2d_array_t", PPU_ARGUMENT_IMAGE2D_ARRAY },
+    { "image2d_array_depth_t", PPU_ARGUMENT_IMAGE2D_ARRAY_DEPTH },
+    { "image3d_t", PPU_ARGUMENT_IMAGE3D },
+};
+
 static uint8_t argument_kind(LLVMValueRef argument, const char *type)
 {
-    if (strcmp(type, "queue_t") == 0) {
-        return PPU_ARGUMENT_QUEUE;
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(opaque_kinds); i++) {
+        if (strcmp(type, opaque_kinds[i].type) == 0) {
+            return opaque_kinds[i].kind;
+        }
     }
     if (LLVMGetTypeKind(LLVMTypeOf(argument)) != LLVMPointerTypeKind || ir_is_byval(argument)) {
         return PPU_ARGUMENT_VALUE;
@@ -82,6 +101,14 @@ static uint8_t qualifiers(const char *text)
     return bits;
 }
 
+static uint8_t accesses(const char *text)
+{
+    bool both = strcmp(text, "read_write") == 0;
+
+    return (both || strcmp(text, "read_only") == 0 ? PPU_ARGUMENT_READS : 0u) |
+           (both || strcmp(text, "write_only") == 0 ? PPU_ARGUMENT_WRITES : 0u);
+}
+
 static void add_arguments(struct compilation *compilation, const struct kernel_info *kernel, struct tables *tables)
 {
     for (uint32_t i = 0; i < kernel->argument_count; i++) {
@@ -97,6 +124,7 @@ static void add_arguments(struct compilation *compilation, const struct kernel_i
             .reach = kernel->arguments[i].references.reach,
             .qualifiers = qualifiers(kernel_string(compilation, kernel->function, "kernel_arg_type_qual", i)),
         };
+        entry.qualifiers |= accesses(kernel_string(compilation, kernel->function, "kernel_arg_access_qual", i));
         bytes_add(&tables->arguments, &entry, sizeof(entry));
     }
 }

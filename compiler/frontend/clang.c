@@ -22,21 +22,21 @@
 
 #define MAX_ARGUMENTS 256u
 
-/* The device has all of OpenCL C 1.2 but images, and of 3.0 what is named here. */
+/* The device has all of OpenCL C 1.2, and of 3.0 what is named here. */
 #define EXTENSIONS                                                                                                                                      \
     "-cl-ext=-all,+cl_khr_fp64,+cl_khr_fp16,+cl_khr_byte_addressable_store,+cl_khr_global_int32_base_atomics,"                                          \
     "+cl_khr_global_int32_extended_atomics,+cl_khr_local_int32_base_atomics,"                                                                           \
     "+cl_khr_local_int32_extended_atomics,+cl_khr_int64_base_atomics,+cl_khr_int64_extended_atomics,"                                                   \
     "+__opencl_c_program_scope_global_variables,+__opencl_c_fp64,+__opencl_c_int64,+__opencl_c_generic_address_space,+__opencl_c_atomic_order_acq_rel," \
     "+__opencl_c_atomic_order_seq_cst,+__opencl_c_atomic_scope_device,+__opencl_c_atomic_scope_all_devices,"                                            \
-    "+__opencl_c_device_enqueue"
+    "+__opencl_c_device_enqueue,+__opencl_c_images,+__opencl_c_3d_image_writes,+__opencl_c_read_write_images,"                                          \
+    "+cl_khr_3d_image_writes,+cl_khr_depth_images"
 
 /*
  * What clang's header defines for every SPIR target, and this machine has not. It is the first that clang reads: only
  * the source can take it back.
  */
 static const char *const absent[] = {
-    "__IMAGE_SUPPORT__",
     "__opencl_c_ext_fp32_global_atomic_add",
     "__opencl_c_ext_fp32_global_atomic_min_max",
     "__opencl_c_ext_fp32_local_atomic_add",
@@ -49,7 +49,6 @@ static const char *const absent[] = {
     "__opencl_c_kernel_clock_scope_device",
     "__opencl_c_kernel_clock_scope_sub_group",
     "__opencl_c_kernel_clock_scope_work_group",
-    "__opencl_c_read_write_images",
     "__opencl_c_work_group_collective_functions",
     "cl_ext_float_atomics",
     "cl_khr_kernel_clock",

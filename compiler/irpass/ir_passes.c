@@ -12,6 +12,7 @@
 #include "compiler/irpass/kernel_wrapper.h"
 #include "compiler/irpass/lower_enqueue.h"
 #include "compiler/irpass/lower_memcpy.h"
+#include "compiler/irpass/lower_opaque.h"
 #include "compiler/irpass/lower_printf.h"
 #include "compiler/irpass/specialize_alias.h"
 #include "compiler/irpass/split_blocks.h"

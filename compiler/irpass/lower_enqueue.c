@@ -7,90 +7,12 @@
 #include "ppu/child.h"
 #include "ppu/macros.h"
 
-#include <llvm-c/IRReader.h>
 #include <string.h>
 
 #define SPIR_KERNEL 76 /* calling convention of LLVM's enumeration */
 #define MOST_CALLS 64u /* of functions by functions that are looked through */
 #define SAYS_WHY 0x80000000u
 #define WAITS_FOR_PARENT 3u /* CLK_ENQUEUE_FLAGS_WAIT_KERNEL, _WAIT_WORK_GROUP */
-
-/* ---- types ---- */
-
-#define EVENT "target(\"spirv.DeviceEvent\")"
-#define ADDRESS "ptr addrspace(1)"
-static const struct {
-    const char *from, *to;
-} device_types[] = {
-    { "bitcast (i64 -1 to " EVENT ")", "inttoptr (i64 -1 to " ADDRESS ")" }, /* CLK_NULL_EVENT */
-    { "target(\"spirv.Queue\")", ADDRESS },
-    { EVENT, ADDRESS },
-};
-
-static bool is_device_type(LLVMTypeRef type)
-{
-    return LLVMGetTypeKind(type) == LLVMTargetExtTypeKind;
-}
-
-/* A queue or an event comes from a function or goes to one. */
-static bool has_device_types(const struct compilation *compilation)
-{
-    for (LLVMValueRef f = LLVMGetFirstFunction(compilation->module); f; f = LLVMGetNextFunction(f)) {
-        LLVMTypeRef type = LLVMGlobalGetValueType(f);
-        bool has = is_device_type(LLVMGetReturnType(type));
-        for (uint32_t i = 0; i < LLVMCountParams(f); i++) {
-            has |= is_device_type(LLVMTypeOf(LLVMGetParam(f, i)));
-        }
-        if (has) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* Quotes within strings and names are written otherwise, so that nothing else can look like such a type. */
-static void replace_types(struct bytes *text, const char *from)
-{
-    while (*from != 0) {
-        size_t len = 1;
-        const char *to = from;
-        for (uint32_t i = 0; i < PPU_ARRAY_SIZE(device_types); i++) {
-            if (to == from && strncmp(from, device_types[i].from, strlen(device_types[i].from)) == 0) {
-                len = strlen(device_types[i].from);
-                to = device_types[i].to;
-            }
-        }
-        bytes_add(text, to, to == from ? len : strlen(to));
-        from += len;
-    }
-    bytes_add_zeros(text, 1);
-}
-
-/* LLVM's interface for C cannot change the type of a value: the module is written and read again. */
-static void retype(struct compilation *compilation)
-{
-    struct bytes text = { .at = NULL };
-    char *written = LLVMPrintModuleToString(compilation->module), *message = NULL;
-
-    replace_types(&text, written);
-    LLVMDisposeMessage(written);
-    if (text.lost) {
-        bytes_free(&text);
-        longjmp(compilation->no_memory, 1);
-    }
-    LLVMMemoryBufferRef buffer = LLVMCreateMemoryBufferWithMemoryRangeCopy((char *)text.at, text.len - 1, "retyped");
-    bytes_free(&text);
-    LLVMDisposeModule(compilation->module);
-    compilation->module = NULL;
-    if (LLVMParseIRInContext(compilation->llvm, buffer, &compilation->module, &message) != 0) {
-        bytes_print(&compilation->log, "%s\n", message);
-        LLVMDisposeMessage(message);
-        compilation->module = NULL;
-        compilation_fail(compilation, PPU_COMPILE_UNSUPPORTED,
-                         "queues and events are used in a way that is not supported");
-    }
-    compilation->layout = LLVMGetModuleDataLayout(compilation->module);
-}
 
 /* ---- names ---- */
 
@@ -549,9 +471,6 @@ void lower_enqueue_calls(struct compilation *compilation)
 {
     LLVMValueRef *deferring;
 
-    if (has_device_types(compilation)) {
-        retype(compilation);
-    }
     if (uses_blocks(compilation)) {
         rename_functions(compilation);
         uint32_t count = find_deferring(compilation, &deferring);

@@ -113,11 +113,20 @@ enum ppu_argument_kind {
     PPU_ARGUMENT_KINDS
 };
 
-/* Qualifiers of what a pointer points to; bits of ppu_argument_entry.qualifiers. */
+/* True for a kind whose value is the address of an image's descriptor. */
+static inline int ppu_argument_is_image(uint32_t kind)
+{
+    return kind >= PPU_ARGUMENT_IMAGE1D && kind <= PPU_ARGUMENT_IMAGE3D;
+}
+
+/* Qualifiers of what a pointer points to, and what a kernel does with an image; bits of
+ * ppu_argument_entry.qualifiers. */
 #define PPU_ARGUMENT_CONST (1u << 0)
 #define PPU_ARGUMENT_RESTRICT (1u << 1)
 #define PPU_ARGUMENT_VOLATILE (1u << 2)
-#define PPU_ARGUMENT_QUALIFIERS (PPU_ARGUMENT_CONST | PPU_ARGUMENT_RESTRICT | PPU_ARGUMENT_VOLATILE)
+#define PPU_ARGUMENT_READS (1u << 3)
+#define PPU_ARGUMENT_WRITES (1u << 4)
+#define PPU_ARGUMENT_QUALIFIERS 0x1fu
 
 /* Bits of ppu_argument_entry.references (F1). */
 #define PPU_REFERENCE_READ (1u << 0)
@@ -147,7 +156,7 @@ struct ppu_argument_entry {
     uint16_t offset; /* into the parameters */
     uint16_t bytes;
     uint8_t kind;         /* enum ppu_argument_kind */
-    uint8_t qualifiers;   /* PPU_ARGUMENT_CONST ... */
+    uint8_t qualifiers;   /* PPU_ARGUMENT_CONST ..., PPU_ARGUMENT_READS ... */
     uint8_t references;   /* PPU_REFERENCE_*: what the kernel may do with the memory at an address */
     uint8_t element_log2; /* of memory: the size of the smallest access, 1 << element_log2 bytes; at most 7 */
     struct ppu_reach reach;

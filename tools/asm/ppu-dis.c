@@ -26,12 +26,12 @@ static void print_value(const struct ppu_argument_entry *argument)
 /* Prints what a compiled program says of itself. */
 static void print_arguments(const struct ppu_program_view *view, const struct ppu_kernel_entry *kernel)
 {
-    static const char *const kinds[PPU_ARGUMENT_KINDS] = { "value", "global", "constant", "local", "queue" };
+    static const char *const kinds[PPU_ARGUMENT_KINDS] = { "value", "global", "constant", "local", "queue", "sampler" };
 
     for (uint32_t i = 0; i < kernel->argument_count; i++) {
         const struct ppu_argument_entry *a = &view->arguments[kernel->argument_first + i];
         printf("# %u: %s %s, %u bytes, %s%s%s%s\n", a->offset, view->text + a->type, view->text + a->name, a->bytes,
-               kinds[a->kind], a->references & PPU_REFERENCE_READ ? ", read" : "",
+               kinds[a->kind] ? kinds[a->kind] : "image", a->references & PPU_REFERENCE_READ ? ", read" : "",
                a->references & PPU_REFERENCE_WRITE ? ", written" : "",
                a->references & PPU_REFERENCE_ESCAPES ? ", escapes" : "");
         if (a->kind == PPU_ARGUMENT_VALUE) {

@@ -118,6 +118,33 @@ static bool add_libclc(LLVMModuleRef library, LLVMModuleRef libclc)
     return LLVMLinkModules2(library, libclc) == 0;
 }
 
+/* A member of an image's descriptor (ppu/surface.h). */
+static bool is_descriptor(LLVMValueRef pointer)
+{
+    static const char name[] = "struct.ppu_surface";
+
+    if (!LLVMIsAGetElementPtrInst(pointer)) {
+        return false;
+    }
+    LLVMTypeRef type = LLVMGetGEPSourceElementType(pointer);
+    const char *found = LLVMGetTypeKind(type) == LLVMStructTypeKind ? LLVMGetStructName(type) : NULL;
+    return found && strcmp(found, name) == 0;
+}
+
+/* Descriptors stay as they are while a kernel runs: what is stored to texels does not change them. */
+static void fix_descriptors(LLVMContextRef llvm, LLVMValueRef function)
+{
+    const unsigned invariant = LLVMGetMDKindIDInContext(llvm, "invariant.load", strlen("invariant.load"));
+
+    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b; b = LLVMGetNextBasicBlock(b)) {
+        for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i)) {
+            if (LLVMIsALoadInst(i) && is_descriptor(LLVMGetOperand(i, 0))) {
+                LLVMSetMetadata(i, invariant, LLVMMetadataAsValue(llvm, LLVMMDNodeInContext2(llvm, NULL, 0)));
+            }
+        }
+    }
+}
+
 int main(int argc, char **argv)
 {
     LLVMContextRef llvm = LLVMContextCreate();
@@ -140,6 +167,7 @@ int main(int argc, char **argv)
     set_linkage(library, LLVMLinkOnceODRLinkage);
     for (LLVMValueRef f = LLVMGetFirstFunction(library); f; f = LLVMGetNextFunction(f)) {
         define_arithmetic(f);
+        fix_descriptors(llvm, f);
     }
     if (LLVMWriteBitcodeToFile(library, argv[1]) != 0) {
         fprintf(stderr, "mklibrary: %s cannot be written\n", argv[1]);
