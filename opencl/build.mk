@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # OpenCL: a library that an ICD loader loads, and the same as an archive for tests.
 OPENCL_CFLAGS := -D_GNU_SOURCE -Iruntime/include
-OPENCL_NEEDS := -lnettle
+OPENCL_NEEDS := -lnettle -lm
 OPENCL_LIBS := ppu-opencl $(COMPILER_LIBS) $(OPENCL_NEEDS)
 OPENCL_SOURCES := $(sort $(wildcard opencl/*/*.c))
 OPENCL_LIBRARY := $(BUILD)/plain/libppu-opencl.so

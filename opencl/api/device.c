@@ -7,7 +7,9 @@
 
 #include "opencl/api/host_clock.h"
 #include "opencl/api/identity.h"
+#include "opencl/api/image.h"
 #include "opencl/api/info.h"
+#include "opencl/api/sampler.h"
 #include "opencl/build/spirv.h"
 #include "opencl/submit/device_queue.h"
 #include "opencl/submit/printf.h"

@@ -38,6 +38,14 @@ struct fill {
     size_t pattern_bytes;
 };
 
+/* Texels of one value in a box of an image. */
+struct texel_fill {
+    uint8_t *dst;
+    size_t region[3]; /* in texels */
+    size_t row, slice, texel_bytes;
+    uint8_t texel[sizeof(cl_float4)];
+};
+
 struct device_copy {
     uint64_t dst_va, src_va, bytes;
 };
@@ -79,6 +87,7 @@ struct work {
     union {
         struct box box;
         struct fill fill;
+        struct texel_fill texel_fill;
         struct device_copy copy;
         struct native_kernel native_kernel;
         struct svm_free svm_free;

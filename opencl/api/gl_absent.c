@@ -64,7 +64,7 @@ cl_event clCreateEventFromEGLSyncKHR(cl_context context, CLeglSyncKHR sync, CLeg
 
 static cl_int no_object(cl_mem memory)
 {
-    return buffer_is(memory) ? CL_INVALID_GL_OBJECT : CL_INVALID_MEM_OBJECT;
+    return memory_is(memory) ? CL_INVALID_GL_OBJECT : CL_INVALID_MEM_OBJECT;
 }
 
 cl_int clGetGLObjectInfo(cl_mem memory, cl_gl_object_type *type, cl_GLuint *name)

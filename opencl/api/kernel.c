@@ -5,8 +5,10 @@
 #include <string.h>
 
 #include "opencl/api/buffer.h"
+#include "opencl/api/image.h"
 #include "opencl/api/info.h"
 #include "opencl/api/queue.h"
+#include "opencl/api/sampler.h"
 #include "opencl/api/svm.h"
 #include "ppu/macros.h"
 
@@ -180,6 +182,69 @@ static cl_int set_memory(cl_kernel kernel, cl_uint i, size_t bytes, const void *
     return CL_SUCCESS;
 }
 
+/* An image of another type, or one that kernels must not use so, is INVALID_ARG_VALUE. */
+static bool image_fits(const struct _cl_mem *memory, const struct ppu_argument_entry *argument)
+{
+    static const cl_mem_object_type types[PPU_ARGUMENT_KINDS] = {
+        [PPU_ARGUMENT_IMAGE1D] = CL_MEM_OBJECT_IMAGE1D,
+        [PPU_ARGUMENT_IMAGE1D_BUFFER] = CL_MEM_OBJECT_IMAGE1D_BUFFER,
+        [PPU_ARGUMENT_IMAGE1D_ARRAY] = CL_MEM_OBJECT_IMAGE1D_ARRAY,
+        [PPU_ARGUMENT_IMAGE2D] = CL_MEM_OBJECT_IMAGE2D,
+        [PPU_ARGUMENT_IMAGE2D_DEPTH] = CL_MEM_OBJECT_IMAGE2D,
+        [PPU_ARGUMENT_IMAGE2D_ARRAY] = CL_MEM_OBJECT_IMAGE2D_ARRAY,
+        [PPU_ARGUMENT_IMAGE2D_ARRAY_DEPTH] = CL_MEM_OBJECT_IMAGE2D_ARRAY,
+        [PPU_ARGUMENT_IMAGE3D] = CL_MEM_OBJECT_IMAGE3D,
+    };
+    bool deep = argument->kind == PPU_ARGUMENT_IMAGE2D_DEPTH || argument->kind == PPU_ARGUMENT_IMAGE2D_ARRAY_DEPTH;
+    bool reads = (argument->qualifiers & PPU_ARGUMENT_READS) != 0;
+    bool writes = (argument->qualifiers & PPU_ARGUMENT_WRITES) != 0;
+
+    return memory->image->desc.image_type == types[argument->kind] &&
+           deep == (memory->image->format.image_channel_order == CL_DEPTH) &&
+           !(reads && (memory->flags & CL_MEM_WRITE_ONLY) != 0) && !(writes && (memory->flags & CL_MEM_READ_ONLY) != 0);
+}
+
+static cl_int set_image(cl_kernel kernel, cl_uint i, size_t bytes, const void *value)
+{
+    cl_mem memory = NULL;
+
+    if (bytes != sizeof(cl_mem)) {
+        return CL_INVALID_ARG_SIZE;
+    }
+    if (!value) {
+        return CL_INVALID_ARG_VALUE;
+    }
+    memcpy(&memory, value, sizeof(memory));
+    if (!image_is(memory) || memory->context != kernel->program->context) {
+        return CL_INVALID_MEM_OBJECT;
+    }
+    if (!image_fits(memory, &kernel->descriptions[i])) {
+        return CL_INVALID_ARG_VALUE;
+    }
+    weak_set(&kernel->arguments[i].named, memory);
+    put_value(kernel, i, &memory->image->surface_va, sizeof(memory->image->surface_va));
+    return CL_SUCCESS;
+}
+
+/* Its bits are all that a kernel needs. */
+static cl_int set_sampler(cl_kernel kernel, cl_uint i, size_t bytes, const void *value)
+{
+    cl_sampler sampler = NULL;
+
+    if (bytes != sizeof(cl_sampler)) {
+        return CL_INVALID_ARG_SIZE;
+    }
+    if (!value) {
+        return CL_INVALID_ARG_VALUE;
+    }
+    memcpy(&sampler, value, sizeof(sampler));
+    if (!object_is(sampler, OBJECT_sampler) || sampler->context != kernel->program->context) {
+        return CL_INVALID_SAMPLER;
+    }
+    put_value(kernel, i, &sampler->bits, sizeof(sampler->bits));
+    return CL_SUCCESS;
+}
+
 static cl_int set_local(cl_kernel kernel, cl_uint i, size_t bytes, const void *value)
 {
     if (value) {
@@ -233,7 +298,12 @@ cl_int clSetKernelArg(cl_kernel kernel, cl_uint i, size_t bytes, const void *val
     if (i >= kernel->entry->argument_count) {
         return CL_INVALID_ARG_INDEX;
     }
+    if (ppu_argument_is_image(kernel->descriptions[i].kind)) {
+        return set_image(kernel, i, bytes, value);
+    }
     switch (kernel->descriptions[i].kind) {
+    case PPU_ARGUMENT_SAMPLER:
+        return set_sampler(kernel, i, bytes, value);
     case PPU_ARGUMENT_GLOBAL:
     case PPU_ARGUMENT_CONSTANT:
         return set_memory(kernel, i, bytes, value);
@@ -385,6 +455,9 @@ cl_int clGetKernelSubGroupInfoKHR(cl_kernel kernel, cl_device_id device, cl_kern
 
 static cl_kernel_arg_address_qualifier address_of(uint8_t kind)
 {
+    if (ppu_argument_is_image(kind)) {
+        return CL_KERNEL_ARG_ADDRESS_GLOBAL;
+    }
     switch (kind) {
     case PPU_ARGUMENT_GLOBAL:
         return CL_KERNEL_ARG_ADDRESS_GLOBAL;
@@ -405,6 +478,20 @@ static cl_kernel_arg_type_qualifier qualifiers_of(const struct ppu_argument_entr
     return (constant ? CL_KERNEL_ARG_TYPE_CONST : 0u) |
            ((argument->qualifiers & PPU_ARGUMENT_RESTRICT) != 0 ? CL_KERNEL_ARG_TYPE_RESTRICT : 0u) |
            ((argument->qualifiers & PPU_ARGUMENT_VOLATILE) != 0 ? CL_KERNEL_ARG_TYPE_VOLATILE : 0u);
+}
+
+static cl_kernel_arg_access_qualifier access_of(const struct ppu_argument_entry *argument)
+{
+    switch (argument->qualifiers & (PPU_ARGUMENT_READS | PPU_ARGUMENT_WRITES)) {
+    case PPU_ARGUMENT_READS:
+        return CL_KERNEL_ARG_ACCESS_READ_ONLY;
+    case PPU_ARGUMENT_WRITES:
+        return CL_KERNEL_ARG_ACCESS_WRITE_ONLY;
+    case PPU_ARGUMENT_READS | PPU_ARGUMENT_WRITES:
+        return CL_KERNEL_ARG_ACCESS_READ_WRITE;
+    default:
+        return CL_KERNEL_ARG_ACCESS_NONE;
+    }
 }
 
 cl_int clGetKernelArgInfo(cl_kernel kernel, cl_uint i, cl_kernel_arg_info query, size_t bytes, void *at,

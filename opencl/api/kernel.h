@@ -10,7 +10,7 @@ struct argument {
     bool set;
     bool shared;        /* an address of shared virtual memory */
     size_t local_bytes; /* of shared memory */
-    struct weak named;  /* buffer, or queue on the device: an argument does not keep it alive */
+    struct weak named;  /* memory object, or queue on the device: an argument does not keep it alive */
 };
 
 struct _cl_kernel {

@@ -27,7 +27,7 @@ static cl_int check_arguments(const void *arguments, size_t bytes, cl_uint memor
     const uint8_t *first = arguments;
     for (cl_uint i = 0; i < memories; i++) {
         const uint8_t *location = locations[i];
-        if (!buffer_is(list[i])) {
+        if (!memory_is(list[i])) {
             return CL_INVALID_MEM_OBJECT;
         }
         if (bytes < sizeof(void *) || location < first || location > first + (bytes - sizeof(void *))) {

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "opencl/api/mapping.h"
 #include "opencl/api/queue.h"
 #include "opencl/api/transfer.h"
 #include "ppu/mmu.h"
@@ -222,7 +223,7 @@ cl_int clEnqueueSVMMap(cl_command_queue queue, cl_bool blocking, cl_map_flags fl
     if (error != CL_SUCCESS) {
         return error;
     }
-    if (!at || bytes == 0 || !transfer_map_flags_are_good(flags)) {
+    if (!at || bytes == 0 || !mapping_flags_are_good(flags)) {
         return CL_INVALID_VALUE;
     }
     return take_nothing(queue, &command);

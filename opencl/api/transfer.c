@@ -23,6 +23,11 @@ static cl_int run_box(cl_event event)
     return CL_SUCCESS;
 }
 
+struct work transfer_box(const struct box *box)
+{
+    return (struct work){ .executor = WORK_ON_HOST, .run = run_box, .box = *box };
+}
+
 struct work transfer_bytes(void *dst, const void *src, size_t bytes)
 {
     return (struct work){
@@ -64,7 +69,7 @@ static void build_copy(cl_event event, struct ppu_block *block, struct ppu_strea
     ppu_block_copy(block, (ppu_va_t){ copy->dst_va }, (ppu_va_t){ copy->src_va }, copy->bytes);
 }
 
-static struct work needing(struct work work, cl_mem first, cl_mem second)
+struct work transfer_needing(struct work work, cl_mem first, cl_mem second)
 {
     work.needs[0] = first;
     work.needs[1] = second;
@@ -78,25 +83,23 @@ static struct work needing(struct work work, cl_mem first, cl_mem second)
 
 /* ---- checks ---- */
 
-static cl_int check_transfer(cl_command_queue queue, cl_mem memory, cl_uint count, const cl_event *events)
+cl_int transfer_check(cl_command_queue queue, cl_mem memory, cl_uint count, const cl_event *events)
 {
     if (!queue_is_for_host(queue)) {
         return CL_INVALID_COMMAND_QUEUE;
     }
-    if (!buffer_is(memory)) {
+    if (!memory_is(memory)) {
         return CL_INVALID_MEM_OBJECT;
     }
     return memory->context == queue->context ? wait_list_check(queue->context, count, events) : CL_INVALID_CONTEXT;
 }
 
-static bool host_may_read(cl_mem memory)
+static cl_int check_transfer(cl_command_queue queue, cl_mem memory, cl_uint count, const cl_event *events)
 {
-    return (memory->flags & (CL_MEM_HOST_WRITE_ONLY | CL_MEM_HOST_NO_ACCESS)) == 0;
-}
-
-static bool host_may_write(cl_mem memory)
-{
-    return (memory->flags & (CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_NO_ACCESS)) == 0;
+    if (queue_is_for_host(queue) && !buffer_is(memory)) {
+        return CL_INVALID_MEM_OBJECT;
+    }
+    return transfer_check(queue, memory, count, events);
 }
 
 static bool overlap(uint64_t a, uint64_t b, uint64_t bytes)
@@ -118,10 +121,10 @@ cl_int clEnqueueReadBuffer(cl_command_queue queue, cl_mem memory, cl_bool blocki
     if (!to || bytes == 0 || !buffer_holds(memory, offset, bytes)) {
         return CL_INVALID_VALUE;
     }
-    if (!host_may_read(memory)) {
+    if (!memory_host_may_read(memory)) {
         return CL_INVALID_OPERATION;
     }
-    struct work work = needing(transfer_bytes(to, memory->at + offset, bytes), memory, NULL);
+    struct work work = transfer_needing(transfer_bytes(to, memory->at + offset, bytes), memory, NULL);
     return queue_take(queue, &command, &work);
 }
 
@@ -139,10 +142,10 @@ cl_int clEnqueueWriteBuffer(cl_command_queue queue, cl_mem memory, cl_bool block
     if (!from || bytes == 0 || !buffer_holds(memory, offset, bytes)) {
         return CL_INVALID_VALUE;
     }
-    if (!host_may_write(memory)) {
+    if (!memory_host_may_write(memory)) {
         return CL_INVALID_OPERATION;
     }
-    struct work work = needing(transfer_bytes(memory->at + offset, from, bytes), memory, NULL);
+    struct work work = transfer_needing(transfer_bytes(memory->at + offset, from, bytes), memory, NULL);
     return queue_take(queue, &command, &work);
 }
 
@@ -227,7 +230,7 @@ static struct work box_work(const struct side *dst, const struct side *src, cons
         },
     };
 
-    return needing(work, dst->memory, src->memory);
+    return transfer_needing(work, dst->memory, src->memory);
 }
 
 static cl_int take_box(cl_command_queue queue, const struct command *command, struct side *dst, struct side *src,
@@ -253,7 +256,7 @@ cl_int clEnqueueReadBufferRect(cl_command_queue queue, cl_mem memory, cl_bool bl
     if (error != CL_SUCCESS) {
         return error;
     }
-    if (!host_may_read(memory)) {
+    if (!memory_host_may_read(memory)) {
         return CL_INVALID_OPERATION;
     }
     struct side dst = { .base = to, .origin = host_origin, .pitches = { host_row, host_slice } };
@@ -274,7 +277,7 @@ cl_int clEnqueueWriteBufferRect(cl_command_queue queue, cl_mem memory, cl_bool b
     if (error != CL_SUCCESS) {
         return error;
     }
-    if (!host_may_write(memory)) {
+    if (!memory_host_may_write(memory)) {
         return CL_INVALID_OPERATION;
     }
     struct side dst = { memory, memory->at, buffer_origin, { buffer_row, buffer_slice }, 0, 0 };
@@ -314,7 +317,7 @@ cl_int clEnqueueCopyBuffer(cl_command_queue queue, cl_mem src, cl_mem dst, size_
         work = (struct work){ .executor = WORK_ON_DEVICE, .build = build_copy };
         work.copy = (struct device_copy){ dst->va + dst_offset, src->va + src_offset, bytes };
     }
-    work = needing(work, src, dst);
+    work = transfer_needing(work, src, dst);
     return queue_take(queue, &command, &work);
 }
 
@@ -350,9 +353,8 @@ static bool copy_overlaps(const struct side *dst, const struct side *src, const 
     /* Sub-buffers of one buffer share its bytes: compare places in that. */
     a.first += dst->memory->origin;
     b.first += src->memory->origin;
-    cl_mem a_root = dst->memory->parent ? dst->memory->parent : dst->memory;
-    cl_mem b_root = src->memory->parent ? src->memory->parent : src->memory;
-    return a_root == b_root && (boxes_meet(&a, &b, region) || boxes_meet(&b, &a, region));
+    return memory_root(dst->memory) == memory_root(src->memory) &&
+           (boxes_meet(&a, &b, region) || boxes_meet(&b, &a, region));
 }
 
 cl_int clEnqueueCopyBufferRect(cl_command_queue queue, cl_mem src_memory, cl_mem dst_memory, const size_t *src_origin,
@@ -395,128 +397,7 @@ cl_int clEnqueueFillBuffer(cl_command_queue queue, cl_mem memory, const void *pa
         !transfer_fill(&work, memory->at + offset, bytes, pattern, pattern_bytes) || offset % pattern_bytes != 0) {
         return CL_INVALID_VALUE;
     }
-    work = needing(work, memory, NULL);
-    return queue_take(queue, &command, &work);
-}
-
-/* ---- map, unmap ---- */
-
-bool transfer_map_flags_are_good(cl_map_flags flags)
-{
-    const cl_map_flags known = CL_MAP_READ | CL_MAP_WRITE | CL_MAP_WRITE_INVALIDATE_REGION;
-    bool invalidates = (flags & CL_MAP_WRITE_INVALIDATE_REGION) != 0;
-
-    return (flags & ~known) == 0 && !(invalidates && flags != CL_MAP_WRITE_INVALIDATE_REGION);
-}
-
-static cl_int check_map(cl_mem memory, cl_map_flags flags, size_t offset, size_t bytes)
-{
-    if (bytes == 0 || !buffer_holds(memory, offset, bytes) || !transfer_map_flags_are_good(flags)) {
-        return CL_INVALID_VALUE;
-    }
-    bool reads = (flags & CL_MAP_READ) != 0;
-    bool writes = (flags & (CL_MAP_WRITE | CL_MAP_WRITE_INVALIDATE_REGION)) != 0;
-    return (reads && !host_may_read(memory)) || (writes && !host_may_write(memory)) ? CL_INVALID_OPERATION : CL_SUCCESS;
-}
-
-static struct mapped *note_mapping(cl_mem memory, cl_map_flags flags, size_t offset, size_t bytes)
-{
-    struct mapped *mapped = malloc(sizeof(*mapped));
-
-    if (!mapped) {
-        return NULL;
-    }
-    uint8_t *base = memory->shadow ? memory->host_ptr : memory->at;
-    *mapped = (struct mapped){ NULL, base + offset, offset, bytes, flags != CL_MAP_READ };
-    pthread_mutex_lock(&memory->context->lock);
-    mapped->next = memory->mapped;
-    memory->mapped = mapped;
-    memory->map_count++;
-    pthread_mutex_unlock(&memory->context->lock);
-    return mapped;
-}
-
-/* Takes a mapping that begins there off the list; NULL: there is none. */
-static struct mapped *forget_mapping(cl_mem memory, const void *pointer)
-{
-    struct mapped *found = NULL;
-
-    pthread_mutex_lock(&memory->context->lock);
-    for (struct mapped **link = &memory->mapped; *link; link = &(*link)->next) {
-        if ((*link)->pointer == pointer) {
-            found = *link;
-            *link = found->next;
-            memory->map_count--;
-            break;
-        }
-    }
-    pthread_mutex_unlock(&memory->context->lock);
-    return found;
-}
-
-static struct work map_work(cl_mem memory, const struct mapped *mapped)
-{
-    const struct work nothing = { .executor = WORK_NOWHERE };
-
-    return needing(memory->shadow ? transfer_bytes(mapped->pointer, memory->at + mapped->offset, mapped->bytes)
-                                  : nothing,
-                   memory, NULL);
-}
-
-static struct work unmap_work(cl_mem memory, const struct mapped *mapped)
-{
-    const struct work nothing = { .executor = WORK_NOWHERE };
-    bool takes_over = memory->shadow && mapped->writes;
-
-    return needing(takes_over ? transfer_bytes(memory->at + mapped->offset, mapped->pointer, mapped->bytes) : nothing,
-                   memory, NULL);
-}
-
-void *clEnqueueMapBuffer(cl_command_queue queue, cl_mem memory, cl_bool blocking, cl_map_flags flags, size_t offset,
-                         size_t bytes, cl_uint count, const cl_event *events, cl_event *out, cl_int *errcode)
-{
-    const struct command command = { CL_COMMAND_MAP_BUFFER, ORDER_AS_QUEUE, blocking != CL_FALSE, count, events, out };
-    cl_int error = check_transfer(queue, memory, count, events);
-    struct mapped *mapped = NULL;
-    void *pointer = NULL;
-
-    if (error == CL_SUCCESS) {
-        error = check_map(memory, flags, offset, bytes);
-    }
-    if (error == CL_SUCCESS) {
-        mapped = note_mapping(memory, flags, offset, bytes);
-        error = mapped ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
-    }
-    if (error == CL_SUCCESS) {
-        struct work work = map_work(memory, mapped);
-        pointer = mapped->pointer;
-        error = queue_take(queue, &command, &work);
-    }
-    if (error != CL_SUCCESS && pointer) {
-        free(forget_mapping(memory, pointer));
-        pointer = NULL;
-    }
-    if (errcode) {
-        *errcode = error;
-    }
-    return pointer;
-}
-
-cl_int clEnqueueUnmapMemObject(cl_command_queue queue, cl_mem memory, void *pointer, cl_uint count,
-                               const cl_event *events, cl_event *out)
-{
-    const struct command command = { CL_COMMAND_UNMAP_MEM_OBJECT, ORDER_AS_QUEUE, false, count, events, out };
-    cl_int error = check_transfer(queue, memory, count, events);
-
-    if (error != CL_SUCCESS) {
-        return error;
-    }
-    struct mapped *mapped = forget_mapping(memory, pointer);
-    if (!mapped) {
-        return CL_INVALID_VALUE;
-    }
-    struct work work = unmap_work(memory, mapped);
-    free(mapped);
+    work = transfer_needing(work, memory, NULL);
     return queue_take(queue, &command, &work);
 }
 
@@ -540,7 +421,7 @@ cl_int clEnqueueMigrateMemObjects(cl_command_queue queue, cl_uint count_memories
         error = CL_INVALID_VALUE;
     }
     for (cl_uint i = 0; i < count_memories && error == CL_SUCCESS; i++) {
-        error = check_transfer(queue, memories[i], count, events);
+        error = transfer_check(queue, memories[i], count, events);
     }
     return error == CL_SUCCESS ? queue_take(queue, &command, &nothing) : error;
 }

@@ -7,9 +7,14 @@
 
 /* Work that moves bytes from one place of the host's to another. */
 struct work transfer_bytes(void *dst, const void *src, size_t bytes);
+/* Work that moves rows of bytes. */
+struct work transfer_box(const struct box *box);
+/* The same work, for which these are in use; NULL is none. */
+struct work transfer_needing(struct work work, cl_mem first, cl_mem second);
+/* The queue must be for the host, the object of its context, and the list good. */
+cl_int transfer_check(cl_command_queue queue, cl_mem memory, cl_uint count, const cl_event *events);
 /* Work that repeats a pattern; false: not a pattern, or `bytes` is no multiple of it. */
 bool transfer_fill(struct work *work, void *dst, size_t bytes, const void *pattern, size_t pattern_bytes);
-bool transfer_map_flags_are_good(cl_map_flags flags);
 bool transfer_migrate_flags_are_good(cl_mem_migration_flags flags);
 
 #endif

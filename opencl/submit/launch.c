@@ -113,7 +113,9 @@ static cl_int capture_object(struct launch *launch, cl_kernel kernel, uint32_t i
     if (entry->kind == PPU_ARGUMENT_QUEUE) {
         launch->queue[launch->queues++] = object;
     } else {
-        bool constant = entry->kind == PPU_ARGUMENT_CONSTANT || (entry->qualifiers & PPU_ARGUMENT_CONST) != 0;
+        bool constant = ppu_argument_is_image(entry->kind)
+                            ? (entry->qualifiers & PPU_ARGUMENT_WRITES) == 0
+                            : entry->kind == PPU_ARGUMENT_CONSTANT || (entry->qualifiers & PPU_ARGUMENT_CONST) != 0;
         launch->memory[launch->memories++] = (struct launch_memory){ object, entry->offset, constant };
     }
     return CL_SUCCESS;

@@ -9,6 +9,7 @@
 
 #include "opencl/api/buffer.h"
 #include "opencl/api/host_clock.h"
+#include "opencl/api/image.h"
 #include "opencl/api/queue.h"
 #include "opencl/submit/launch.h"
 #include "opencl/submit/printf.h"
@@ -29,13 +30,10 @@ struct remote_launch {
     struct ppu_context *space;
     struct copy *copies;
     uint32_t count;
+    struct ppu_memory **surfaces; /* descriptors of images, which name the copies */
+    uint32_t surface_count;
     struct ppu_memory *printed; /* NULL: the kernel does not print */
 };
-
-static cl_mem root_of(cl_mem memory)
-{
-    return memory->parent ? memory->parent : memory;
-}
 
 static uint8_t *host_of(const struct copy *copy)
 {
@@ -48,17 +46,32 @@ static struct copy *find_copy(const struct remote_launch *remote, cl_mem memory)
 {
     uint32_t i = 0;
 
-    while (i < remote->count && remote->copies[i].root != root_of(memory)) {
+    while (i < remote->count && remote->copies[i].root != memory_root(memory)) {
         i++;
     }
     return &remote->copies[i];
+}
+
+/* From the address of an image's texels to that of a descriptor of them. */
+static enum ppu_err describe_there(struct remote_launch *remote, const struct image *image, uint64_t *va)
+{
+    struct ppu_memory *memory = NULL;
+    const struct ppu_surface surface = image_surface(image, *va);
+    enum ppu_err err = ppu_memory_create(remote->space, PPU_MEMORY_VRAM, sizeof(surface), &memory);
+
+    if (err == PPU_OK) {
+        memcpy(ppu_memory_host(memory), &surface, sizeof(surface));
+        remote->surfaces[remote->surface_count++] = memory;
+        *va = ppu_memory_va(memory, remote->space).va;
+    }
+    return err;
 }
 
 /* Arguments that are parts of one buffer share its copy. */
 static enum ppu_err take_there(struct remote_launch *remote, const struct launch_memory *argument)
 {
     struct copy *copy = find_copy(remote, argument->memory);
-    cl_mem root = root_of(argument->memory);
+    cl_mem root = memory_root(argument->memory);
     enum ppu_err err = PPU_OK;
 
     if (copy == &remote->copies[remote->count]) {
@@ -70,9 +83,12 @@ static enum ppu_err take_there(struct remote_launch *remote, const struct launch
         memcpy(host_of(copy), root->at, root->bytes);
         remote->count++;
     }
-    const uint64_t va = ppu_memory_va(copy->there, remote->space).va + argument->memory->origin;
+    uint64_t va = ppu_memory_va(copy->there, remote->space).va + argument->memory->origin;
+    if (argument->memory->image) {
+        err = describe_there(remote, argument->memory->image, &va);
+    }
     memcpy(remote->launch->params + argument->offset, &va, sizeof(va));
-    return PPU_OK;
+    return err;
 }
 
 static void take_back(const struct remote_launch *remote)
@@ -103,7 +119,8 @@ static enum ppu_err prepare(struct remote_launch *remote)
     enum ppu_err err = PPU_OK;
 
     remote->copies = calloc(remote->launch->memories + 1u, sizeof(remote->copies[0]));
-    if (!remote->copies) {
+    remote->surfaces = calloc(remote->launch->memories + 1u, sizeof(remote->surfaces[0]));
+    if (!remote->copies || !remote->surfaces) {
         return PPU_ERR_NO_MEMORY;
     }
     for (uint32_t i = 0; i < remote->launch->memories && err == PPU_OK; i++) {
@@ -127,7 +144,11 @@ static void finish_remote(struct remote_launch *remote)
     for (uint32_t i = 0; i < remote->count; i++) {
         ppu_memory_free(remote->copies[i].there);
     }
+    for (uint32_t i = 0; i < remote->surface_count; i++) {
+        ppu_memory_free(remote->surfaces[i]);
+    }
     free(remote->copies);
+    free(remote->surfaces);
     ppu_memory_free(remote->printed);
 }
 

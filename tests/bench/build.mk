@@ -40,6 +40,10 @@ $(eval $(call ppu_bench,opencl,tests/bench/opencl.py,$(BUILD)/plain/tools/bench-
 $(eval $(call ppu_tool,bench-kernels,tests/bench/kernels.c,-D_GNU_SOURCE,-lOpenCL))
 $(eval $(call ppu_bench,engine,tests/bench/engine.py,$(BUILD)/plain/tools/bench-kernels $(BUILD)/opencl/ppu.icd $(QEMU) firmware))
 
+# Images, beside pocl.
+$(eval $(call ppu_tool,bench-images,tests/bench/images.c,-D_GNU_SOURCE,-lOpenCL))
+$(eval $(call ppu_bench,images,tests/bench/images.py,$(BUILD)/plain/tools/bench-images $(BUILD)/opencl/ppu.icd $(QEMU) firmware))
+
 # From nothing: minutes, and the network. Only when asked for: make bench COLD=1, or that alone: make bench COLD=1 T=setup
 ifeq ($(COLD),1)
 $(eval $(call ppu_bench,setup,tests/bench/setup.py,))

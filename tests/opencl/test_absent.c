@@ -51,53 +51,11 @@ static void table_is_full(void **state)
         assert_int_equal(error, expected); \
     } while (0)
 
-static void images_are_refused(void **state)
-{
-    struct fixture *f = *state;
-    const cl_image_format format = { CL_RGBA, CL_FLOAT };
-    const cl_image_desc desc = { .image_type = CL_MEM_OBJECT_IMAGE2D, .image_width = 4, .image_height = 4 };
-    const size_t at[3] = { 0, 0, 0 }, size[3] = { 1, 1, 1 };
-    cl_mem buffer = fixture_buffer(f, 0, 64, NULL);
-    cl_uint formats = 1;
-    char bytes[64] = "";
-
-    refused(clCreateImage(f->context, 0, &format, &desc, NULL, &error), CL_INVALID_OPERATION);
-    refused(clCreateImage(NULL, 0, &format, &desc, NULL, &error), CL_INVALID_CONTEXT);
-    refused(clCreateImageWithProperties(f->context, NULL, 0, &format, &desc, NULL, &error), CL_INVALID_OPERATION);
-    refused(clCreateImage2D(f->context, 0, &format, 4, 4, 0, NULL, &error), CL_INVALID_OPERATION);
-    refused(clCreateImage3D(f->context, 0, &format, 4, 4, 4, 0, 0, NULL, &error), CL_INVALID_OPERATION);
-    check(clGetSupportedImageFormats(f->context, 0, CL_MEM_OBJECT_IMAGE2D, 0, NULL, &formats));
-    assert_int_equal(formats, 0);
-    assert_int_equal(clGetImageInfo(buffer, CL_IMAGE_WIDTH, 0, NULL, NULL), CL_INVALID_MEM_OBJECT);
-    assert_int_equal(clEnqueueReadImage(f->queue, buffer, CL_TRUE, at, size, 0, 0, bytes, 0, NULL, NULL),
-                     CL_INVALID_OPERATION);
-    assert_int_equal(clEnqueueReadImage(NULL, buffer, CL_TRUE, at, size, 0, 0, bytes, 0, NULL, NULL),
-                     CL_INVALID_COMMAND_QUEUE);
-    assert_int_equal(clEnqueueWriteImage(f->queue, buffer, CL_TRUE, at, size, 0, 0, bytes, 0, NULL, NULL),
-                     CL_INVALID_OPERATION);
-    assert_int_equal(clEnqueueFillImage(f->queue, buffer, bytes, at, size, 0, NULL, NULL), CL_INVALID_OPERATION);
-    assert_int_equal(clEnqueueFillImage(f->queue, buffer, bytes, at, size, 1, NULL, NULL), CL_INVALID_EVENT_WAIT_LIST);
-    assert_int_equal(clEnqueueCopyImage(f->queue, buffer, buffer, at, at, size, 0, NULL, NULL), CL_INVALID_OPERATION);
-    assert_int_equal(clEnqueueCopyImageToBuffer(f->queue, buffer, buffer, at, size, 0, 0, NULL, NULL),
-                     CL_INVALID_OPERATION);
-    assert_int_equal(clEnqueueCopyBufferToImage(f->queue, buffer, buffer, 0, at, size, 0, NULL, NULL),
-                     CL_INVALID_OPERATION);
-    refused(clEnqueueMapImage(f->queue, buffer, CL_TRUE, CL_MAP_READ, at, size, NULL, NULL, 0, NULL, NULL, &error),
-            CL_INVALID_OPERATION);
-    check(clReleaseMemObject(buffer));
-}
-
-static void samplers_and_pipes_are_refused(void **state)
+static void pipes_are_refused(void **state)
 {
     struct fixture *f = *state;
     cl_mem buffer = fixture_buffer(f, 0, 64, NULL);
-    cl_sampler nobody = (cl_sampler)f->context;
 
-    refused(clCreateSampler(f->context, CL_TRUE, CL_ADDRESS_NONE, CL_FILTER_NEAREST, &error), CL_INVALID_OPERATION);
-    refused(clCreateSamplerWithProperties(f->context, NULL, &error), CL_INVALID_OPERATION);
-    assert_int_equal(clRetainSampler(nobody), CL_INVALID_SAMPLER);
-    assert_int_equal(clReleaseSampler(nobody), CL_INVALID_SAMPLER);
-    assert_int_equal(clGetSamplerInfo(nobody, CL_SAMPLER_CONTEXT, 0, NULL, NULL), CL_INVALID_SAMPLER);
     refused(clCreatePipe(f->context, 0, 4, 4, NULL, &error), CL_INVALID_OPERATION);
     assert_int_equal(clGetPipeInfo(buffer, CL_PIPE_PACKET_SIZE, 0, NULL, NULL), CL_INVALID_MEM_OBJECT);
     check(clReleaseMemObject(buffer));
@@ -151,8 +109,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cl_test("no place of the dispatch table is empty [F6]", table_is_full),
-        cl_test("images are refused [A15]", images_are_refused),
-        cl_test("samplers and pipes are refused [A15]", samplers_and_pipes_are_refused),
+        cl_test("pipes are refused [A15]", pipes_are_refused),
         cl_test("intermediate language, built-in kernels and constants of specialization are refused [F6]",
                 programs_of_other_kinds_are_refused),
         cl_test("a device is not divided and has no queues of its own [F6]", devices_are_not_divided),

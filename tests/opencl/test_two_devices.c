@@ -23,6 +23,10 @@ static const char *const source =
     "kernel void add(global const uint *a, global uint *b, int n)\n"
     "{ for (int i = 0; i < n; i++) { b[i] = 3 * a[i] + 1; } }\n"
     "kernel void wild(global uint *a) { a[0x40000000u + get_global_id(0)] = 1; }\n"
+    "kernel void turn(read_only image2d_t from, read_write image2d_t both, write_only image1d_buffer_t to)\n"
+    "{ int x = get_global_id(0), y = get_global_id(1); uint4 c = read_imageui(from, (int2)(x, y));\n"
+    "  write_imageui(both, (int2)(x, y), read_imageui(both, (int2)(x, y)) + c);\n"
+    "  write_imageui(to, y * 8 + x, c * 3); }\n"
     "uint turns = 5;\n"
     "kernel void count(global uint *a) { a[0] = ++turns; }\n";
 
@@ -403,6 +407,55 @@ static void shared_addresses_are_refused(void **state)
     check(clReleaseKernel(count));
 }
 
+/* Images with texels of their own and of a buffer: the second device gets descriptors of its copies. */
+static void images_are_shared(void **state)
+{
+    struct pair *pair = *state;
+    const cl_image_format format = { CL_R, CL_UNSIGNED_INT32 };
+    cl_image_desc plane = { .image_type = CL_MEM_OBJECT_IMAGE2D, .image_width = 8, .image_height = 4 };
+    cl_image_desc line = { .image_type = CL_MEM_OBJECT_IMAGE1D_BUFFER, .image_width = 32 };
+    const size_t global[2] = { 8, 4 }, origin[3] = { 0, 0, 0 }, region[3] = { 8, 4, 1 };
+    uint32_t texels[32], seen[32], words[64] = { 0 };
+    cl_int error = CL_SUCCESS;
+
+    for (uint32_t i = 0; i < 32; i++) {
+        texels[i] = i + 100;
+    }
+    cl_mem buffer = buffer_of(pair, sizeof(words), words);
+    const cl_buffer_region half = { 128, 128 };
+    cl_mem part = clCreateSubBuffer(buffer, 0, CL_BUFFER_CREATE_TYPE_REGION, &half, &error);
+    check(error);
+    line.mem_object = part;
+    cl_mem from = clCreateImage(pair->context, CL_MEM_COPY_HOST_PTR, &format, &plane, texels, &error);
+    check(error);
+    cl_mem both = clCreateImage(pair->context, CL_MEM_COPY_HOST_PTR, &format, &plane, texels, &error);
+    check(error);
+    cl_mem to = clCreateImage(pair->context, 0, &format, &line, NULL, &error);
+    check(error);
+    cl_kernel turn = kernel_of(pair, "turn");
+    const cl_mem arguments[3] = { from, both, to };
+    for (cl_uint i = 0; i < 3; i++) {
+        check(clSetKernelArg(turn, i, sizeof(cl_mem), &arguments[i]));
+    }
+    for (uint32_t i = 0; i < DEVICES; i++) {
+        check(clEnqueueNDRangeKernel(pair->queue[i], turn, 2, NULL, global, NULL, 0, NULL, NULL));
+        check(clFinish(pair->queue[i]));
+    }
+    check(clEnqueueReadImage(pair->queue[1], both, CL_TRUE, origin, region, 0, 0, seen, 0, NULL, NULL));
+    check(clEnqueueReadBuffer(pair->queue[0], buffer, CL_TRUE, 0, sizeof(words), words, 0, NULL, NULL));
+    for (uint32_t i = 0; i < 32; i++) {
+        assert_int_equal(seen[i], 3 * texels[i]);
+        assert_int_equal(words[i], 0);
+        assert_int_equal(words[32 + i], 3 * texels[i]);
+    }
+    for (cl_uint i = 0; i < 3; i++) {
+        check(clReleaseMemObject(arguments[i]));
+    }
+    check(clReleaseMemObject(part));
+    check(clReleaseMemObject(buffer));
+    check(clReleaseKernel(turn));
+}
+
 #define pair_test(name, function)             \
     {                                         \
         name, function, setup, teardown, NULL \
@@ -413,6 +466,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         pair_test("two devices are told, and what they are [F6]", devices_are_told),
         pair_test("devices of a context share its buffers [A7, F6]", buffers_are_shared),
+        pair_test("devices of a context share its images [F6]", images_are_shared),
         pair_test("two devices work on parts of a buffer at once [F6]", parts_are_used_at_once),
         pair_test("arguments that overlap are the same bytes on any device [F6]", arguments_may_overlap),
         pair_test("each device runs variants [F1][F3][F6]", each_has_variants),
