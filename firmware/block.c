@@ -205,7 +205,7 @@ static enum method_result method_SEM_RELEASE(struct channel *channel, const uint
         channel_fault_memory(channel, PPU_FAULT_SEM_MEMORY);
         return METHOD_FAULT;
     }
-    trace_write(PPU_TRACE_SEM_RELEASE, channel->block.correlation, channel_index(channel), data[2], 0);
+    trace_write(PPU_TRACE_SEM_RELEASE, channel->block.correlation, channel_index(channel), data[2], data[0]);
     return METHOD_DONE;
 }
 

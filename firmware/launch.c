@@ -324,7 +324,7 @@ void launch_start_child(struct task *child, struct task *parent, uint32_t stream
     record_task(child, tmd, parent->correlation);
     launch_start(child);
     wdu_dispatch();
-    trace_write(PPU_TRACE_LAUNCH, child->correlation, channel_index(channel), child->handle, stream);
+    trace_write(PPU_TRACE_LAUNCH_CHILD, child->correlation, parent->handle, child->handle, stream);
 }
 
 /* Its threads can launch: they run, are saved, or have just ended, maybe without a slot event (queue tasks). */

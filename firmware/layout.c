@@ -153,6 +153,8 @@ void layout_publish(void)
         .heap_base = layout.heap_base,
         .streams = PPU_MAX_STREAMS,
         .tasks = layout.tasks,
+        .tmds = layout.tmds.off,
+        .tmd_stride = TMD_STRIDE,
     };
     memcpy(info.build_id, hal_build_id(), PPU_BUILD_ID_BYTES);
     memcpy(hal_vram(layout.fw_info), &info, sizeof(info));

@@ -26,7 +26,8 @@ static enum sem_result sem_test(struct channel *channel)
 
 static void sem_traced(const struct channel *channel, bool passed)
 {
-    trace_write(PPU_TRACE_SEM_ACQUIRE, channel->block.correlation, channel_index(channel), channel->sem.value, passed);
+    trace_write(PPU_TRACE_SEM_ACQUIRE, channel->block.correlation, channel_index(channel), channel->sem.value,
+                (uint32_t)channel->sem.at.va | passed);
 }
 
 enum sem_result sem_acquire(struct channel *channel, ppu_va_t at, uint32_t value, uint32_t compare)

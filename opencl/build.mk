@@ -4,6 +4,8 @@ OPENCL_CFLAGS := -D_GNU_SOURCE -Iruntime/include
 OPENCL_NEEDS := -lnettle -lm
 OPENCL_LIBS := ppu-opencl $(COMPILER_LIBS) $(OPENCL_NEEDS)
 OPENCL_SOURCES := $(sort $(wildcard opencl/*/*.c))
+OPENCL_CALLS := $(BUILD)/opencl/calls.inc
+OPENCL_CALLERS := opencl/api/calls.c opencl/api/icd.c
 OPENCL_LIBRARY := $(BUILD)/plain/libppu-opencl.so
 OPENCL_COMPILER := $(BUILD)/plain/libppu-compiler.so
 OPENCL_VENDOR := $(BUILD)/opencl/ppu.icd
@@ -11,11 +13,18 @@ OPENCL_VENDOR := $(BUILD)/opencl/ppu.icd
 # Without the files that open a device and load the compiler, which tests do their way.
 OPENCL_OWN := opencl/submit/open_ppu.c opencl/build/compiler_dl.c
 $(eval $(call ppu_lib,ppu-opencl,$(filter-out $(OPENCL_OWN),$(OPENCL_SOURCES)),$(OPENCL_CFLAGS)))
+$(foreach v,$(VARIANTS),$(eval $(call ppu_objects,$(v),ppu-opencl,$(OPENCL_CALLERS)): | $(OPENCL_CALLS)))
+$(OPENCL_CALLS): tools/mkcalls/mkcalls opencl/api/entry.def
+	$(call say,GEN,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$< opencl/api/entry.def /usr/include/CL/cl_icd.h $@.$(pid)
+	$(Q)mv $@.$(pid) $@
 $(eval $(call ppu_unit,opencl-own,$(OPENCL_OWN),$(OPENCL_CFLAGS)))
 
 # -Bsymbolic: the ICD loader has functions of the same names.
 # A shared library needs objects of its own, libppu's too.
 $(eval $(call ppu_compile,plain,opencl-shared,$(OPENCL_SOURCES),$(OPENCL_CFLAGS) -fPIC))
+$(eval $(call ppu_objects,plain,opencl-shared,$(OPENCL_CALLERS)): | $(OPENCL_CALLS))
 $(eval $(call ppu_compile,plain,opencl-shared-compiler,$(COMPILER_SOURCES),$(COMPILER_CFLAGS) -fPIC))
 $(eval $(call ppu_objects,plain,opencl-shared-compiler,compiler/frontend/library.c): $(LIBRARIES))
 $(eval $(call ppu_compile,plain,opencl-shared-ppu,$(PPU_RUNTIME_SOURCES),$(PPU_RUNTIME_CFLAGS) -fPIC))
@@ -59,7 +68,7 @@ $(eval $(call guest_compile,opencl-compiler,$(COMPILER_SOURCES),$(COMPILER_CFLAG
 $(eval $(call guest_compile,opencl-ppu,$(PPU_RUNTIME_SOURCES),$(PPU_RUNTIME_CFLAGS) -fPIC))
 GUEST_OPENCL_OBJECTS := $(call guest_objects,opencl,$(OPENCL_SOURCES)) $(call guest_objects,opencl-ppu,$(PPU_RUNTIME_SOURCES))
 GUEST_COMPILER_OBJECTS := $(call guest_objects,opencl-compiler,$(COMPILER_SOURCES))
-$(call guest_objects,opencl,$(OPENCL_SOURCES)): | $(GUEST_TOOLCHAIN)
+$(call guest_objects,opencl,$(OPENCL_SOURCES)): | $(GUEST_TOOLCHAIN) $(OPENCL_CALLS)
 $(call guest_objects,opencl-compiler,compiler/frontend/library.c): $(LIBRARIES)
 $(GUEST_OPENCL)/libppu-opencl.so: $(GUEST_OPENCL_OBJECTS) opencl/export.map
 	$(call say,GUEST LD,$@)

@@ -261,7 +261,7 @@ static enum ppu_err submit_locked(struct ppu_block *block, struct ppu_event *eve
         return err;
     }
     write_chunk(block, &chunk);
-    channel_push(channel, &chunk, ppu_gp_entry(chunk.va, block->length));
+    channel_push(channel, &chunk, ppu_gp_entry(chunk.va, block->length), block->correlation);
     if (event) {
         channel->fence_value = event->value;
     }

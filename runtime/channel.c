@@ -391,7 +391,8 @@ enum ppu_err channel_reserve(struct ppu_channel *channel, uint32_t bytes, struct
     return find_room(channel, chunk) ? PPU_OK : wait_for_room(channel, chunk);
 }
 
-void channel_push(struct ppu_channel *channel, const struct channel_chunk *chunk, ppu_gp_entry_t entry)
+void channel_push(struct ppu_channel *channel, const struct channel_chunk *chunk, ppu_gp_entry_t entry,
+                  uint32_t correlation)
 {
     struct ppu_transport *transport = device_of(channel)->transport;
 
@@ -399,6 +400,7 @@ void channel_push(struct ppu_channel *channel, const struct channel_chunk *chunk
     channel->staging_end[channel->put] = channel->staging_tail;
     channel->ring[channel->put] = entry;
     channel->put = ppu_gp_next(channel->put, channel->entries);
+    ppu_record(PPU_TRACE_RING, correlation, channel->index, channel->put, device_of(channel)->recorded);
     /* The doorbell publishes block and entry. */
     transport->ops->doorbell_write(transport, doorbell_page(channel) + PPU_DB_PUT, channel->put);
 }

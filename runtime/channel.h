@@ -66,7 +66,8 @@ enum ppu_err channel_fault(struct ppu_channel *channel);
  */
 enum ppu_err channel_reserve(struct ppu_channel *channel, uint32_t bytes, struct channel_chunk *chunk);
 /* With the channel's lock: puts the entry at GP_PUT and rings the doorbell. */
-void channel_push(struct ppu_channel *channel, const struct channel_chunk *chunk, ppu_gp_entry_t entry);
+void channel_push(struct ppu_channel *channel, const struct channel_chunk *chunk, ppu_gp_entry_t entry,
+                  uint32_t correlation);
 /* True when the block about to be pushed should raise an interrupt for those who wait for room. */
 bool channel_wants_interrupt(const struct ppu_channel *channel);
 

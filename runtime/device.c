@@ -266,6 +266,7 @@ static struct ppu_device *device_new(struct ppu_transport *transport, const stru
         return NULL;
     }
     device->transport = transport;
+    device->recorded = RECORDER_NONE;
     device->timeout_ns = options && options->timeout_ns != 0 ? options->timeout_ns : DEFAULT_TIMEOUT_NS;
     pthread_mutex_init(&device->memory_lock, NULL);
     pthread_mutex_init(&device->error_lock, NULL);
@@ -310,6 +311,7 @@ enum ppu_err ppu_device_open(struct ppu_transport *transport, const struct ppu_d
         ppu_device_close(device);
         return err;
     }
+    device->recorded = recorder_add_device(device);
     *out = device;
     return error_set(error, PPU_OK, "%s", ppu_error_text(PPU_OK));
 }
@@ -321,6 +323,7 @@ void ppu_device_close(struct ppu_device *device)
     }
     firmware_hold(device->transport, device->timeout_ns, NULL);
     memory_free_kept(device);
+    recorder_remove_device(device);
     admin_fini(&device->admin);
     device_free(device);
 }
@@ -360,6 +363,11 @@ enum ppu_err ppu_device_query(struct ppu_device *device, enum ppu_key key, uint3
 
     *value = (uint64_t)results[1] << 32 | results[0];
     return err;
+}
+
+uint32_t ppu_device_recorded(const struct ppu_device *device)
+{
+    return device->recorded;
 }
 
 uint64_t ppu_device_time_ns(struct ppu_device *device)

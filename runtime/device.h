@@ -14,6 +14,7 @@
 #include "runtime/error.h"
 #include "runtime/interrupt.h"
 #include "runtime/range.h"
+#include "runtime/recorder.h"
 #include "runtime/transport.h"
 
 struct ppu_device {
@@ -25,6 +26,7 @@ struct ppu_device {
     struct admin admin;
     uint32_t next_correlation; /* atomic */
     uint32_t next_vector;      /* atomic: channels opened so far */
+    uint32_t recorded;         /* its entry of the recorder, or RECORDER_NONE */
 
     /* This lock guards allocators, mappings and page tables of all contexts. */
     pthread_mutex_t memory_lock;

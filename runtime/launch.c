@@ -185,6 +185,20 @@ enum ppu_err ppu_kernel_describe(const struct ppu_kernel *kernel, const struct p
     return good ? PPU_OK : PPU_ERR_BAD_ARG;
 }
 
+static uint32_t low_product(const uint32_t n[3])
+{
+    return n[0] * n[1] * n[2];
+}
+
+static void record_launch(const struct ppu_block *block, const struct ppu_kernel *kernel, const struct ppu_tmd *tmd)
+{
+    uint32_t device = block->channel->context->device->recorded;
+
+    ppu_record(PPU_TRACE_KERNEL, block->correlation, kernel->recorded_name, low_product(tmd->grid), device);
+    ppu_record(PPU_TRACE_KERNEL_SHAPE, block->correlation, low_product(tmd->cta),
+               (uint32_t)tmd->vregs | (uint32_t)tmd->wave << 16, tmd->shared_bytes);
+}
+
 void ppu_block_launch(struct ppu_block *block, struct ppu_stream *stream, const struct ppu_kernel *kernel,
                       const struct ppu_launch *launch)
 {
@@ -202,6 +216,7 @@ void ppu_block_launch(struct ppu_block *block, struct ppu_stream *stream, const 
         block_fail(block, err);
         return;
     }
+    record_launch(block, kernel, &tmd);
     uint8_t params[PPU_MAX_PARAM] = { 0 };
     block_launch_inline(block, &tmd, add_implicit_args(kernel, launch, &tmd, params), stream->index);
 }

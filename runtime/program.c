@@ -77,7 +77,8 @@ static enum ppu_err make_kernels(struct ppu_program *program, struct ppu_error *
         return error_set(error, PPU_ERR_NO_MEMORY, "load a program: not enough memory for %u kernels", count);
     }
     for (uint32_t i = 0; i < count; i++) {
-        program->kernels[i] = (struct ppu_kernel){ program, &program->view.kernels[i] };
+        const struct ppu_kernel_entry *entry = &program->view.kernels[i];
+        program->kernels[i] = (struct ppu_kernel){ program, entry, recorder_add_kernel(program, entry) };
     }
     return PPU_OK;
 }

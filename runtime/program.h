@@ -9,6 +9,7 @@
 struct ppu_kernel {
     const struct ppu_program *program;
     const struct ppu_kernel_entry *entry; /* in the program's image */
+    uint32_t recorded_name;               /* of the recorder */
 };
 
 struct ppu_program {

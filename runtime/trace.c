@@ -35,25 +35,6 @@ static uint32_t next_of(const struct recorder *recorder)
     return recorder->size != 0 ? shared_load_acquire(&recorder->ring->tail) : 0;
 }
 
-/*
- * False: the place holds another record by now, or is being written. Each word is loaded with acquire, so that the
- * second look at the sequence comes after them (partner: the writer's fence after it has torn the sequence).
- */
-static bool take_record(const struct recorder *recorder, uint32_t number, struct ppu_trace_record *record)
-{
-    const struct ppu_trace_record *source = &recorder->records[number & (recorder->size - 1)];
-    const uint32_t *from = (const void *)source;
-    uint32_t *to = (void *)record;
-
-    if (shared_load_acquire(&source->sequence) != number) {
-        return false;
-    }
-    for (uint32_t i = 0; i < sizeof(*source) / sizeof(*from); i++) {
-        to[i] = shared_load_acquire(&from[i]);
-    }
-    return shared_load_acquire(&source->sequence) == number;
-}
-
 uint32_t ppu_trace_next(const struct ppu_device *device, enum ppu_trace_source source)
 {
     const struct recorder recorder = recorder_of(device, source);
@@ -72,7 +53,8 @@ uint32_t ppu_trace_read(const struct ppu_device *device, enum ppu_trace_source s
         *number = next - recorder.size;
     }
     while (taken < count && *number != next) {
-        taken += take_record(&recorder, (*number)++, &records[taken]);
+        uint32_t at = *number & (recorder.size - 1);
+        taken += ppu_trace_take(&recorder.records[at], (*number)++, &records[taken]) != 0;
     }
     return taken;
 }

@@ -53,6 +53,7 @@ struct ppu_transport {
     uint8_t *vram; /* BAR4, mapped */
     uint64_t vram_bytes;
     struct ppu_pci_address pci;
+    int vram_fd; /* a file that is VRAM from its start, for tools beside this process; -1: there is none */
 };
 
 #endif

@@ -9,3 +9,10 @@ $(eval $(call ppu_tool,ppu-as,tools/asm/ppu-as.c $(COMMAND_SOURCES),$(ASM_FLAGS)
 $(eval $(call ppu_tool,ppu-dis,tools/asm/ppu-dis.c $(COMMAND_SOURCES),$(ASM_FLAGS),ppuasm))
 $(eval $(call ppu_tool,ppu-confine,$(addprefix tools/confine/,ppu-confine.c files.c rights.c calls.c),,-lseccomp))
 $(eval $(call ppu_tool,ppucc,tools/ppucc/ppucc.c tools/ppucc/options.c tools/ppucc/listing.c tools/ppucc/facts.c $(COMMAND_SOURCES),$(ASM_FLAGS),$(COMPILER_LIBS) ppuasm))
+
+# Records of runs: who reads them shares the reader.
+TRACE_FLAGS := -D_GNU_SOURCE
+TRACE_SOURCES := $(addprefix tools/trace/,attach.c follow.c watch.c process.c record_file.c map.c timeline.c build.c \
+	build_program.c build_device.c message.c load.c)
+$(eval $(call ppu_lib,pputrace,$(TRACE_SOURCES),$(TRACE_FLAGS)))
+$(eval $(call ppu_tool,ppu-trace,$(addprefix tools/trace/,ppu-trace.c chrome.c door.c writer.c),$(TRACE_FLAGS),pputrace -ljansson))

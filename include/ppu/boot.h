@@ -61,7 +61,9 @@ struct ppu_fw_info {
     uint32_t heap_base; /* VRAM for the driver to hand out: from here to the end */
     uint32_t streams;   /* of a context, at most */
     uint32_t tasks;     /* task records */
-    uint32_t reserved[13];
+    uint32_t tmds;      /* struct ppu_tmd of each task record, tmd_stride bytes apart */
+    uint32_t tmd_stride;
+    uint32_t reserved[11];
 };
 PPU_ASSERT_SIZE(struct ppu_fw_info, 128);
 

@@ -10,7 +10,7 @@
 
 #include "ppu/base.h"
 
-#define PPU_TRACE_VERSION 1u
+#define PPU_TRACE_VERSION 2u
 #define PPU_TRACE_TORN(number) ((number) ^ 0x80000000u) /* no reader of this place waits for it */
 #define PPU_TRACE_UNIT_MCU 0xffffffffu
 
@@ -46,5 +46,24 @@ struct ppu_trace_ring {
     /* struct ppu_trace_record record[size] follows */
 };
 PPU_ASSERT_SIZE(struct ppu_trace_ring, 64);
+
+/*
+ * Copies record `number` from its place. False: the place holds another record by now, or is being written. Each word
+ * is loaded with acquire, so that the second look at the sequence comes after them (partner: the writer's fence after
+ * it has torn the sequence).
+ */
+static inline int ppu_trace_take(const struct ppu_trace_record *place, uint32_t number, struct ppu_trace_record *record)
+{
+    const uint32_t *from = (const uint32_t *)(const void *)place;
+    uint32_t *to = (uint32_t *)(void *)record;
+
+    if (__atomic_load_n(&place->sequence, __ATOMIC_ACQUIRE) != number) {
+        return 0;
+    }
+    for (uint32_t i = 0; i < sizeof(*place) / sizeof(*from); i++) {
+        to[i] = __atomic_load_n(&from[i], __ATOMIC_ACQUIRE);
+    }
+    return __atomic_load_n(&place->sequence, __ATOMIC_ACQUIRE) == number;
+}
 
 #endif

@@ -5,6 +5,7 @@
 
 #include "opencl/api/info.h"
 #include "opencl/api/queue.h"
+#include "opencl/api/record.h"
 #include "ppu/macros.h"
 
 #define FIRST_ROOM 4u
@@ -83,6 +84,7 @@ cl_event event_new(cl_context context, cl_command_queue queue, cl_command_type t
     event->queue = queue;
     event->type = type;
     event->status = CL_QUEUED;
+    record_command(event);
     object_use(context);
     if (queue) {
         object_use(queue);
@@ -192,12 +194,14 @@ static void due_calls(cl_event event)
 void event_reach(cl_event event, cl_int status)
 {
     event->status = status;
+    record_state(event);
     due_calls(event);
 }
 
 void event_end(cl_event event, cl_int status)
 {
     event->status = status;
+    record_state(event);
     if (event->work.ended) {
         event->work.ended(&event->work);
     }

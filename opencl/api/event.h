@@ -109,6 +109,7 @@ struct _cl_event {
     cl_context context;
     cl_command_queue queue; /* NULL: user event */
     cl_command_type type;
+    uint32_t recorded; /* its number for tools; 0: of no queue */
     struct work work;
     cl_int status;
     uint64_t time_ns[EVENT_TIMES];

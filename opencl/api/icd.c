@@ -2,12 +2,13 @@
 /* Exports the library: the dispatch table, and the functions an ICD loader looks up by name. */
 #include <string.h>
 
+#include "opencl/api/calls.h"
 #include "opencl/api/device.h"
 #include "opencl/submit/task_queue.h"
 #include "ppu/macros.h"
 
 const cl_icd_dispatch dispatch_table = {
-#define CL_ENTRY(function) .function = (function),
+#define CL_ENTRY(function) .function = call_##function,
 #include "opencl/api/entry.def"
 #undef CL_ENTRY
 };
@@ -16,7 +17,7 @@ static const struct entry {
     const char *name;
     void *function;
 } entries[] = {
-#define CL_ENTRY(function) { #function, (void *)(function) },
+#define CL_ENTRY(function) { #function, (void *)call_##function },
 #include "opencl/api/entry.def"
 #undef CL_ENTRY
 #define EXTENSION_ENTRY(name, function) { name, (void *)(function) },

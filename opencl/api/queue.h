@@ -24,6 +24,7 @@ struct _cl_command_queue {
     cl_command_queue_properties properties;
     cl_queue_properties *given; /* to clCreateCommandQueueWithProperties, with the final 0 */
     size_t given_bytes;
+    uint32_t recorded; /* atomic: its number for tools; 0: it has none yet */
     struct errand end;
     uint32_t submitters;
     uint32_t limit_ms;          /* that its kernels may run; 0: as long as the device lets them */

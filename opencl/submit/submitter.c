@@ -5,6 +5,7 @@
 
 #include "opencl/api/host_clock.h"
 #include "opencl/api/queue.h"
+#include "opencl/api/record.h"
 #include "opencl/submit/printf.h"
 #include "ppu/macros.h"
 #include "ppu/sem.h"
@@ -69,6 +70,7 @@ static enum ppu_err submit_command(struct submitter *submitter, cl_event event, 
     if (wants_times(submitter)) {
         ppu_block_release(block, (ppu_va_t){ times_va + offsetof(struct times, end) }, 0, true);
     }
+    record_block(event, block);
     return ppu_block_submit(block, &event->done);
 }
 

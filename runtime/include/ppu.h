@@ -212,6 +212,20 @@ uint32_t ppu_trace_next(const struct ppu_device *device, enum ppu_trace_source s
 uint32_t ppu_trace_read(const struct ppu_device *device, enum ppu_trace_source source, uint32_t *number,
                         struct ppu_trace_record *records, uint32_t count);
 
+/* ---- recorder of the program ---- */
+
+/*
+ * The library records what the program does while a tool wants it (recorder.h): submissions, launches and doorbells by
+ * itself, anything else by these calls. A record has the time of CLOCK_MONOTONIC. True: a tool listens.
+ */
+bool ppu_record_wanted(void);
+/* Returns the number of a name in the recorder; the same name has the same number. 0: there is no room for it. */
+uint32_t ppu_record_name(const char *text);
+/* Writes a record when a tool wants it. `type` and what the ids mean: trace.def, types of the program. */
+void ppu_record(enum ppu_trace_type type, uint32_t correlation, uint32_t id0, uint32_t id1, uint32_t id2);
+/* Returns the number of the device in records of the program. */
+uint32_t ppu_device_recorded(const struct ppu_device *device);
+
 /* ---- context ---- */
 
 /*

@@ -60,6 +60,7 @@ static bool map_memories(struct ppu_machine *machine, uint64_t vram_bytes)
         ppu->transport.vram_bytes = vram_bytes;
         ppu->transport.vram = map_shared("ppu-vram", vram_bytes, mapping_of_device, &ppu->vram_fd);
         ppu->mailbox.shared = (void *)map_shared("ppu-mailbox", MAILBOX_BYTES, mapping_of_device, &ppu->mailbox_fd);
+        ppu->transport.vram_fd = ppu->vram_fd;
         mapped = ppu->transport.vram && ppu->mailbox.shared;
     }
     return mapped && range_pool_init(&machine->bus_memory, MACHINE_RAM_BASE, machine->ram_bytes);

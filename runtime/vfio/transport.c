@@ -255,6 +255,7 @@ static void vfio_ppu_free(struct vfio_ppu *ppu)
     if (ppu->transport.vram) {
         munmap(ppu->transport.vram, ppu->transport.vram_bytes);
     }
+    close_file(ppu->transport.vram_fd);
     vfio_region_close(&ppu->doorbells);
     vfio_region_close(&ppu->regs);
     for (uint32_t i = 0; i < PPU_MAX_VECTORS; i++) {
@@ -296,6 +297,7 @@ static struct vfio_ppu *vfio_ppu_new(const struct vfio_function *function)
         return NULL;
     }
     ppu->transport.ops = &vfio_ops;
+    ppu->transport.vram_fd = -1;
     ppu->function = *function;
     ppu->transport.pci = vfio_function_address(function);
     ppu->container = ppu->iommu_group = ppu->device = -1;
@@ -432,7 +434,7 @@ static enum ppu_err open_vram(struct vfio_ppu *ppu, struct ppu_error *error)
         mapped = mmap(NULL, (size_t)status.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     }
     int reason = errno;
-    close_file(fd);
+    ppu->transport.vram_fd = fd;
     if (mapped == MAP_FAILED) {
         return error_set(error, PPU_ERR_TRANSPORT, "open PPU %s: map its VRAM from %s: %s", ppu->function.address, path,
                          strerror(reason));

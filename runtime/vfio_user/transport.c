@@ -194,6 +194,9 @@ static void remote_ppu_free(struct remote_ppu *ppu)
     if (ppu->transport.vram) {
         munmap(ppu->transport.vram, ppu->transport.vram_bytes);
     }
+    if (ppu->transport.vram_fd >= 0) {
+        close(ppu->transport.vram_fd);
+    }
     if (ppu->memory) {
         munmap(ppu->memory, ppu->memory_bytes);
     }
@@ -240,6 +243,7 @@ static struct remote_ppu *remote_ppu_new(void)
     ppu->transport.ops = &remote_ops;
     ppu->connection.socket = -1;
     ppu->memory_fd = -1;
+    ppu->transport.vram_fd = -1;
     for (uint32_t i = 0; i <= PPU_MAX_VECTORS; i++) {
         ppu->event[i].fd = -1;
     }
@@ -304,9 +308,7 @@ static int map_vram(struct remote_ppu *ppu)
         ppu->transport.vram_bytes = info.size;
         error = ppu->transport.vram ? 0 : errno;
     }
-    if (fd >= 0) {
-        close(fd);
-    }
+    ppu->transport.vram_fd = fd;
     return error;
 }
 

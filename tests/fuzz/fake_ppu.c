@@ -53,6 +53,28 @@ uint64_t ppu_device_vram_alignment(const struct ppu_device *device)
     return 4096; /* no shared virtual memory */
 }
 
+bool ppu_record_wanted(void)
+{
+    return false;
+}
+
+uint32_t ppu_record_name(const char *text)
+{
+    (void)text;
+    return 0;
+}
+
+void ppu_record(enum ppu_trace_type type, uint32_t correlation, uint32_t id0, uint32_t id1, uint32_t id2)
+{
+    (void)type, (void)correlation, (void)id0, (void)id1, (void)id2;
+}
+
+uint32_t ppu_device_recorded(const struct ppu_device *device)
+{
+    (void)device;
+    return 0;
+}
+
 uint64_t ppu_device_time_ns(struct ppu_device *device)
 {
     (void)device;

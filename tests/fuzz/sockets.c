@@ -622,6 +622,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
     ppu->machine = &machine;
     ppu->transport.vram = map(VRAM_BYTES);
     ppu->transport.vram_bytes = VRAM_BYTES;
+    ppu->transport.vram_fd = -1;
     ppu->mailbox.shared = calloc(1, sizeof(*ppu->mailbox.shared));
     pthread_mutex_init(&machine.lock, NULL);
     native_transport_init(ppu);

@@ -524,7 +524,8 @@ void stepped_start(const struct stepped_options *options)
         joined_image_file(m.image, sizeof(m.image)) < 0) {
         abort();
     }
-    m.transport = (struct ppu_transport){ &transport_ops, m.vram.base, m.vram.bytes };
+    m.transport =
+        (struct ppu_transport){ .ops = &transport_ops, .vram = m.vram.base, .vram_bytes = m.vram.bytes, .vram_fd = -1 };
     core_resume(m.core);
 }
 

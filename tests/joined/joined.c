@@ -250,6 +250,17 @@ static void *map_anonymous(uint64_t bytes)
     return memory == MAP_FAILED ? NULL : memory;
 }
 
+/* As in a machine of its own: tools beside the process can map it. */
+static void *map_file(uint64_t bytes, int *fd)
+{
+    *fd = memfd_create("ppu-vram", MFD_CLOEXEC);
+    void *memory = *fd >= 0 && ftruncate(*fd, (off_t)bytes) == 0
+                       ? mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, *fd, 0)
+                       : MAP_FAILED;
+
+    return memory == MAP_FAILED ? NULL : memory;
+}
+
 static void init_locks(struct joined *joined)
 {
     pthread_condattr_t monotonic;
@@ -269,7 +280,7 @@ static bool make_parts(struct joined *joined, const struct joined_options *optio
 {
     uint8_t *system = map_anonymous(options->system_bytes);
 
-    joined->vram = map_anonymous(options->config.vram_bytes);
+    joined->vram = map_file(options->config.vram_bytes, &joined->vram_fd);
     return joined->vram && system && joined_bus_init(&joined->bus, system, options->system_bytes) &&
            (joined->firmware_fd = joined_image_file(joined->firmware_path, sizeof(joined->firmware_path))) >= 0 &&
            (joined->core = core_new(&options->config, joined->vram, &host_ops, joined));
@@ -280,6 +291,7 @@ static void free_parts(struct joined *joined)
     core_free(joined->core);
     joined_bus_fini(&joined->bus);
     close(joined->firmware_fd);
+    close(joined->vram_fd);
     if (joined->vram) {
         munmap(joined->vram, joined->config.vram_bytes);
     }

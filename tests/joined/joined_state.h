@@ -22,6 +22,7 @@ struct joined {
     struct core *core;
     struct core_config config;
     uint8_t *vram;
+    int vram_fd;
     int firmware_fd;
     char firmware_path[32];
 

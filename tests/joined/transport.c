@@ -144,5 +144,6 @@ void joined_transport_init(struct joined *joined)
         .ops = &joined_ops,
         .vram = joined->vram,
         .vram_bytes = joined->config.vram_bytes,
+        .vram_fd = joined->vram_fd,
     };
 }

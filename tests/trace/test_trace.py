@@ -1,0 +1,151 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Tests ppu-trace on programs with machines of their own: what is in the timeline, and every wrong use."""
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+TOP = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(TOP / "tests"))
+sys.path.insert(0, str(TOP / "tests/trace"))
+import tap  # noqa: E402
+from chrome import Trace  # noqa: E402
+
+TOOLS = TOP / "build/plain/tools"
+KERNELS = TOP / "build/kernels"
+ENVIRONMENT = os.environ | {"OCL_ICD_VENDORS": str(TOP / "build/opencl/ppu.icd")}
+FOLDER = tempfile.TemporaryDirectory()
+CLOCKS_US = 10
+
+
+def at(name):
+    return str(Path(FOLDER.name) / name)
+
+
+def trace(*arguments):
+    return subprocess.run([TOOLS / "ppu-trace", *arguments], cwd=TOP, env=ENVIRONMENT, stdin=subprocess.DEVNULL,
+                          capture_output=True, text=True, timeout=120)
+
+
+def refused(words, *arguments, status=2):
+    done = trace(*arguments)
+    assert done.returncode == status and words in done.stderr and done.stderr.startswith("ppu-trace: "), done
+
+
+def saxpy():
+    done = trace("-o", at("saxpy.json"), "--", TOOLS / "saxpy", f"{KERNELS}/saxpy.ppu")
+    assert done.returncode == 0 and done.stdout == "y[1000] = 2001\n" and done.stderr == "", done
+    seen = Trace(at("saxpy.json"))
+    task, = seen.named("saxpy", "Slot")
+    ctas = seen.named("saxpy", "SM")
+    assert len(ctas) == 4096 and not seen.about["records_lost"] and not seen.about["truncated"], seen.about
+    assert all(cta["ts"] <= task["ts"] + task["dur"] for cta in ctas)
+    assert max(event["args"]["value"] for event in seen.events if event["ph"] == "C" and event["name"] == "CTAs on SMs") > 1
+    rung = seen.named("channel 0 is rung", "Doorbells")
+    assert rung[0]["ts"] <= seen.named("doorbell", "Channel 0")[0]["ts"] + CLOCKS_US
+
+
+def opencl():
+    done = trace("-o", at("sort.trace"), "--", TOOLS / "quicksort", "5000")
+    assert done.returncode == 0 and "They are in order" in done.stdout, done
+    done = trace("--convert", at("sort.trace"), "-o", at("sort.json"))
+    assert done.returncode == 0 and done.stderr == "", done
+    seen = Trace(at("sort.json"))
+    call, = seen.named("clEnqueueNDRangeKernel", "Thread")
+    command, = seen.named("clEnqueueNDRangeKernel", "Queue")
+    root, = seen.named("quicksort", "Slot")
+    assert call["ts"] <= command["ts"] <= root["ts"] and root["ts"] + root["dur"] <= command["ts"] + command["dur"]
+    children = [event for event in seen.events if event["ph"] == "X" and event["name"].startswith("block at ")
+                and event["name"].endswith("beside quicksort") and seen.tracks[event["pid"], event["tid"]].startswith("Slot")]
+    assert len(children) > 20 and 20 < seen.arrows("child") <= len(children), len(children)
+    assert seen.arrows("command") >= 1 and seen.arrows("launch") >= 1
+    assert all(child["ts"] >= root["ts"] for child in children)
+
+
+def nested():
+    """Threads that wait leave their slots; semaphores pass from who releases to who waits; and the clocks agree."""
+    for _ in range(3):  # the difference is bounded by what happened to be looked at soon
+        done = trace("-o", at("bfs.json"), "--", TOOLS / "bfs", f"{KERNELS}/bfs.ppu", "2000")
+        assert done.returncode == 0, done
+        seen = Trace(at("bfs.json"))
+        assert not seen.about["records_lost"], seen.about
+        if max(seen.about["clock_error_us"]) <= CLOCKS_US:
+            break
+    assert max(seen.about["clock_error_us"]) <= CLOCKS_US, seen.about
+    assert len(seen.named("walk", "Slot")) > 1 and seen.arrows("child") > 10 and seen.arrows("semaphore") > 1
+    for wait in [event for event in seen.events if event["ph"] == "X" and event["name"].startswith("parked: ")]:
+        assert wait["args"]["value"] > 0, wait
+
+
+def running():
+    """A machine that runs already, by number and by looking for it; and one that goes away."""
+    program = subprocess.Popen([TOOLS / "bfs", f"{KERNELS}/bfs.ppu", "20000"], cwd=TOP, stdout=subprocess.DEVNULL)
+    while trace("--pid", str(program.pid), "--seconds", "1", "-o", at("pid.trace")).returncode != 0:
+        assert program.poll() is None
+        time.sleep(0.1)
+    Path(at("all.trace")).unlink(missing_ok=True)
+    everything = subprocess.Popen([TOOLS / "ppu-trace", "--all", "-o", at("all.trace")], cwd=TOP, stderr=subprocess.PIPE, text=True)
+    while not Path(at("all.trace")).exists():
+        time.sleep(0.01)
+    program.wait(100)
+    everything.send_signal(signal.SIGINT)
+    assert everything.wait(60) == 0, everything.stderr.read()
+    done = trace("--convert", at("pid.trace"), "-o", at("pid.json"))
+    assert done.returncode == 0, done
+    assert any(str(program.pid) in event["args"]["name"] for event in Trace(at("pid.json")).events
+               if event["ph"] == "M" and event["name"] == "process_name")
+    assert trace("--convert", at("all.trace"), "-o", at("all.json")).returncode == 0
+    Trace(at("all.json"))
+    refused("there is no such process", "-o", at("none.trace"), "--pid", str(program.pid))
+
+
+def no_ppu():
+    done = trace("-o", at("none.trace"), "--", "sh", "-c", "exit 7")
+    assert done.returncode == 7 and "no PPU was opened" in done.stderr, done
+    refused("execute ./nothing-here: No such file", "-o", at("none.trace"), "--", "./nothing-here", status=127)
+    refused("execute /: ", "-o", at("none.trace"), "--", "/", status=126)
+    done = trace("-o", at("none.trace"), "--", "sh", "-c", "kill -9 $$")
+    assert done.returncode == 137, done
+    refused(f"record process {os.getpid()}: it has not opened a PPU", "-o", at("none.trace"), "--pid", str(os.getpid()))
+
+
+def bad_options():
+    refused("record what?")
+    refused("exclude each other", "--all", "--pid", "1")
+    refused("--pid x: it is a number", "--pid", "x")
+    refused("--seconds 0: it is a number", "--all", "--seconds", "0")
+    refused("--seconds goes with", "--seconds", "3", "true")
+    refused("does not end in .json", "--convert", at("sort.trace"), "-o", at("x.trace"))
+    done = trace("--none")
+    assert done.returncode == 2 and "--help tells" in done.stderr, done
+    refused("write /nowhere/x.trace: No such file", "-o", "/nowhere/x.trace", "true")
+
+
+def bad_records():
+    refused("No such file", "--convert", at("nothing"), "-o", at("x.json"))
+    refused("it is no record of ppu-trace", "--convert", __file__, "-o", at("x.json"))
+    refused("no regular file", "--convert", FOLDER.name, "-o", at("x.json"))
+    Path(at("empty")).write_bytes(b"")
+    refused("it is empty", "--convert", at("empty"), "-o", at("x.json"))
+    whole = Path(at("sort.trace")).read_bytes()
+    Path(at("cut.trace")).write_bytes(whole[:len(whole) // 2])
+    done = trace("--convert", at("cut.trace"), "-o", at("cut.json"))
+    assert done.returncode == 0 and "the record was cut off" in done.stderr, done
+    assert Trace(at("cut.json")).about["truncated"]
+
+
+if __name__ == "__main__":
+    tap.main([
+        ("a launch by libppu: its task, its 4,096 CTAs, its doorbell", saxpy),
+        ("OpenCL: calls, commands, tasks, and arrows to what a kernel has enqueued", opencl),
+        ("waiting parents, semaphores, and clocks that agree within 10 us", nested),
+        ("machines that already run, and one that goes away", running),
+        ("programs without a PPU, and no program", no_ppu),
+        ("wrong options are refused in words", bad_options),
+        ("what is no record, or half of one, is told in words", bad_records),
+    ])

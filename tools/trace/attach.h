@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Maps what a process with PPUs shows to tools: its recorder (ppu/recorder.h) and the VRAM of its devices. Nothing of
+ * it is believed before its bounds were checked.
+ */
+#ifndef TOOLS_TRACE_ATTACH_H
+#define TOOLS_TRACE_ATTACH_H
+
+#include <stdbool.h>
+
+#include "ppu/recorder.h"
+
+/* Says whether a process has a recorder, and opens it; -1: it has none, or may not be looked at. */
+int attach_open_recorder(uint32_t pid);
+
+/* Maps a recorder; NULL: `why` says why not. The file is closed in any case. */
+struct ppu_recorder *attach_map_recorder(int fd, const char **why);
+void attach_unmap_recorder(struct ppu_recorder *recorder);
+
+/* Opens the file of a process that is the VRAM of a device; -1 with errno. */
+int attach_open_vram(uint32_t pid, int fd);
+/* Maps VRAM; NULL with errno. The file is closed in any case. */
+const uint8_t *attach_map_vram(int fd, uint64_t bytes);
+void attach_unmap_vram(const uint8_t *vram, uint64_t bytes);
+
+/* Asks the program to record for some time more. */
+void attach_want(struct ppu_recorder *recorder, uint64_t until_ns);
+
+/* A name of the recorder; NULL: there is none of this number. At most PPU_RECORDER_LONGEST_NAME bytes. */
+const char *attach_name(const struct ppu_recorder *recorder, uint32_t name, uint32_t *bytes);
+
+/* A flight recorder in VRAM: where it is and how many records it holds; false: there is none, or it cannot be one. */
+bool attach_ring(const uint8_t *vram, uint64_t bytes, uint32_t offset, const struct ppu_trace_ring **ring,
+                 uint32_t *size);
+
+#endif

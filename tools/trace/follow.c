@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+#include "tools/trace/follow.h"
+
+/* A writer that has not completed its record after so long never will: its process has ended. */
+#define WAIT_NS 100000000u
+
+/* Partner: the writer's release of the tail. */
+static uint32_t tail_of(const struct follow *follow)
+{
+    return __atomic_load_n(&follow->ring->tail, __ATOMIC_ACQUIRE);
+}
+
+void follow_begin(struct follow *follow, const struct ppu_trace_ring *ring, uint32_t size, bool many)
+{
+    *follow = (struct follow){ .ring = ring, .size = size, .many = many };
+    uint32_t tail = tail_of(follow);
+    follow->next = tail > follow->size ? tail - follow->size : 0;
+}
+
+static const struct ppu_trace_record *record_at(const struct follow *follow)
+{
+    return (const struct ppu_trace_record *)(const void *)(follow->ring + 1) + (follow->next & (follow->size - 1));
+}
+
+/* The record has its number and is not written yet, by one of many writers. */
+static bool is_incomplete(struct follow *follow, uint64_t now_ns)
+{
+    uint32_t found = __atomic_load_n(&record_at(follow)->sequence, __ATOMIC_ACQUIRE);
+    uint32_t ahead = found - follow->next;
+
+    if (!follow->many || (found != PPU_TRACE_TORN(follow->next) && ahead != 0 && ahead < UINT32_MAX / 2)) {
+        return false;
+    }
+    if (follow->waits_since_ns == 0) {
+        follow->waits_since_ns = now_ns;
+    }
+    return now_ns - follow->waits_since_ns < WAIT_NS;
+}
+
+uint32_t follow_read(struct follow *follow, uint64_t now_ns, struct ppu_trace_record *records, uint32_t most,
+                     uint64_t *lost)
+{
+    uint32_t tail = tail_of(follow), taken = 0;
+
+    *lost = 0;
+    if (tail - follow->next > UINT32_MAX / 2) { /* the device was reset, and its recorder begins anew */
+        follow->next = 0;
+    }
+    if (tail - follow->next > follow->size) {
+        *lost = tail - follow->next - follow->size;
+        follow->next = tail - follow->size;
+    }
+    while (taken < most && follow->next != tail) {
+        if (ppu_trace_take(record_at(follow), follow->next, &records[taken])) {
+            taken++;
+        } else if (is_incomplete(follow, now_ns)) {
+            break;
+        } else {
+            ++*lost;
+        }
+        follow->waits_since_ns = 0;
+        follow->next++;
+    }
+    return taken;
+}

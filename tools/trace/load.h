@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT */
+/* Reads a record from a file for the commands that show it, and warns about what it lacks. */
+#ifndef TOOLS_TRACE_LOAD_H
+#define TOOLS_TRACE_LOAD_H
+
+#include "tools/trace/timeline.h"
+
+/* Ends the command with a sentence when there is no record in the file. */
+void load_timeline(struct timeline *timeline, const char *path);
+/* Does so with an open file. */
+void load_timeline_file(struct timeline *timeline, int fd, const char *path);
+
+#endif

@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: MIT */
+/* Records what programs, firmware and devices do, from a program's start or on machines that already run. */
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "ppu/macros.h"
+#include "tools/trace/chrome.h"
+#include "tools/trace/clock.h"
+#include "tools/trace/door.h"
+#include "tools/trace/load.h"
+#include "tools/trace/message.h"
+#include "tools/trace/process.h"
+#include "tools/trace/writer.h"
+
+#define POLL_MS 1
+#define MANY 1024u                        /* records: more may have come meanwhile, so no time is waited */
+#define WANTED_NS (2ull * CLOCK_NS_PER_S) /* programs record so long after the tool has last asked */
+#define STATUS_NOT_RUN 126
+#define STATUS_NOT_FOUND 127
+
+static const char usage[] =
+    "Usage: ppu-trace [OPTION]... [--] PROGRAM [ARGUMENT]...\n"
+    "       ppu-trace [OPTION]... --pid PID\n"
+    "       ppu-trace [OPTION]... --all\n"
+    "       ppu-trace [OPTION]... --convert RECORD\n"
+    "\n"
+    "Records what PROGRAM and its PPUs do, or what programs do that already run: calls of OpenCL, commands, channels, tasks,\n"
+    "CTAs, copies, semaphores, faults, interrupts, all by one clock. Ends with PROGRAM, or when it is interrupted.\n"
+    "\n"
+    "  -o, --output FILE  where to (default: ppu.trace). A name that ends in .json gets trace events in JSON, which\n"
+    "                     ui.perfetto.dev and chrome://tracing open; any other a record, for ppu-report and --convert\n"
+    "  --pid PID          record a process that already runs\n"
+    "  --all              record all processes of this user that have PPUs, also those that start meanwhile\n"
+    "  --seconds N        with --pid and --all: end after so long\n"
+    "  --convert RECORD   record nothing; make JSON of a record\n"
+    "  --help             print this help\n"
+    "  --version          print the version\n"
+    "\n"
+    "Exit status:\n"
+    "  2    an option is wrong, or nothing can be recorded\n"
+    "  126  PROGRAM cannot be executed\n"
+    "  127  there is no PROGRAM\n"
+    "  PROGRAM's, when it was executed (128 and the number of the signal that ended it); else 0\n";
+
+struct options {
+    const char *output;
+    const char *convert;
+    uint32_t pid; /* 0: none */
+    bool all;
+    unsigned long seconds; /* 0: no end */
+    char **program;
+};
+
+static volatile sig_atomic_t interrupted;
+
+static void interrupt_seen(int number)
+{
+    interrupted = number;
+}
+
+/* ---- options ---- */
+
+static struct options read_options(int argc, char **argv)
+{
+    static const struct option known[] = {
+        { "output", required_argument, NULL, 'o' },  { "pid", required_argument, NULL, 'p' },
+        { "all", no_argument, NULL, 'a' },           { "seconds", required_argument, NULL, 's' },
+        { "convert", required_argument, NULL, 'c' }, { "help", no_argument, NULL, 'h' },
+        { "version", no_argument, NULL, 'V' },       { 0 },
+    };
+    struct options options = { .output = NULL };
+
+    for (int option; (option = getopt_long(argc, argv, "+o:hV", known, NULL)) != -1;) {
+        switch (option) {
+        case 'o':
+            options.output = optarg;
+            break;
+        case 'p':
+            options.pid = (uint32_t)message_number("--pid", optarg, 1, INT32_MAX);
+            break;
+        case 'a':
+            options.all = true;
+            break;
+        case 's':
+            options.seconds = message_number("--seconds", optarg, 1, 1000000);
+            break;
+        case 'c':
+            options.convert = optarg;
+            break;
+        case 'h':
+            message_help(usage);
+        case 'V':
+            message_version();
+        default:
+            message_bad_option();
+        }
+    }
+    options.program = argv + optind;
+    int what = (options.pid != 0) + options.all + !!options.convert + !!*options.program;
+    if (what != 1) {
+        message_fail("read the options: %s", what == 0 ? "record what? Name a program, --pid, --all or --convert"
+                                                       : "a program, --pid, --all and --convert exclude each other");
+    }
+    if (options.seconds != 0 && !options.all && options.pid == 0) {
+        message_fail("read the options: --seconds goes with --pid and --all; a program ends by itself");
+    }
+    options.output = options.output ? options.output : options.convert ? "ppu.json" : "ppu.trace";
+    return options;
+}
+
+static bool wants_json(const char *path)
+{
+    size_t bytes = strlen(path);
+
+    return bytes >= 5 && strcmp(path + bytes - 5, ".json") == 0;
+}
+
+/* ---- files ---- */
+
+static void write_json(const char *path, const struct timeline *timeline)
+{
+    FILE *file = fopen(path, "we");
+    bool written = file && chrome_write(file, timeline);
+    int reason = errno;
+
+    if (file && fclose(file) != 0) {
+        written = false;
+        reason = errno;
+    }
+    if (!written) {
+        message_fail("write %s: %s", path, strerror(reason));
+    }
+}
+
+static FILE *open_record(const char *path)
+{
+    FILE *file = wants_json(path) ? tmpfile() : fopen(path, "w+e");
+
+    if (!file || !record_begin(file)) {
+        message_fail("write %s: %s", path, strerror(errno));
+    }
+    return file;
+}
+
+/* Ends the record, and makes JSON of it when that is wanted. */
+static void close_record(struct writer_state *writer, const char *path, uint64_t began_ns)
+{
+    const struct record_end end = { began_ns, clock_now_ns() };
+
+    bool written = !writer->failed && record_write(writer->file, RECORD_END, &end, sizeof(end), NULL, 0) &&
+                   fflush(writer->file) == 0;
+    if (!written) {
+        message_fail("write %s: %s", path, strerror(writer->failed ? writer->reason : errno));
+    }
+    if (wants_json(path)) {
+        struct timeline timeline;
+        load_timeline_file(&timeline, fileno(writer->file), path);
+        write_json(path, &timeline);
+        timeline_free(&timeline);
+    } else if (writer->lost > 0) {
+        message_print("record %s: %llu records are missing; they were overwritten before they were read", path,
+                      (unsigned long long)writer->lost);
+    }
+    fclose(writer->file);
+}
+
+/* ---- a program ---- */
+
+static pid_t start_program(char **program, const char *socket)
+{
+    pid_t pid = fork();
+
+    if (pid == 0) {
+        signal(SIGINT, SIG_DFL);
+        signal(SIGTERM, SIG_DFL);
+        setenv("PPU_TRACE", socket, 1);
+        execvp(program[0], program);
+        int reason = errno;
+        message_print("execute %s: %s", program[0], strerror(reason));
+        _exit(reason == ENOENT ? STATUS_NOT_FOUND : STATUS_NOT_RUN);
+    }
+    return pid;
+}
+
+static int status_of(int status)
+{
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+static int follow_program(struct watch *watch, struct door *door, pid_t pid)
+{
+    int status = 0;
+    uint32_t count = 0;
+
+    while (waitpid(pid, &status, WNOHANG) == 0) {
+        uint64_t until_ns = clock_now_ns() + WANTED_NS;
+        if (interrupted == SIGTERM) {
+            kill(pid, SIGTERM);
+            interrupted = 0;
+        }
+        door_serve(door, watch, count > MANY ? 0 : POLL_MS, until_ns);
+        count = watch_poll(watch, until_ns);
+    }
+    while (watch_poll(watch, 0) > 0) {
+    }
+    return status_of(status);
+}
+
+static int record_program(struct watch *watch, const struct options *options)
+{
+    struct door door;
+    const char *what = door_open(&door);
+
+    if (what) {
+        int reason = errno;
+        door_close(&door);
+        message_fail("record %s: %s: %s", options->program[0], what, strerror(reason));
+    }
+    pid_t pid = start_program(options->program, door.path);
+    if (pid < 0) {
+        int reason = errno;
+        door_close(&door);
+        message_fail("execute %s: %s", options->program[0], strerror(reason));
+    }
+    int status = follow_program(watch, &door, pid);
+    door_close(&door);
+    return status;
+}
+
+/* ---- processes that already run ---- */
+
+static bool is_process_watched(const struct watch *watch, uint32_t pid)
+{
+    for (uint32_t i = 0; i < watch->processes; i++) {
+        if (watch->process[i].pid == pid) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void watch_pid(void *opaque, uint32_t pid)
+{
+    struct watch *watch = opaque;
+    uint32_t number = 0;
+    int fd = is_process_watched(watch, pid) ? -1 : attach_open_recorder(pid);
+    const char *why = fd >= 0 ? watch_process(watch, fd, &number) : NULL;
+
+    if (why) {
+        message_print("record process %u: %s", pid, why);
+    }
+}
+
+static void watch_one(struct watch *watch, uint32_t pid)
+{
+    int fd = attach_open_recorder(pid);
+    uint32_t number = 0;
+
+    if (fd < 0) {
+        message_fail("record process %u: %s", pid,
+                     !process_is_there(pid) ? "there is no such process"
+                     : errno == EACCES      ? "it belongs to somebody else, or may not be looked at"
+                                            : "it has not opened a PPU, or may not be looked at");
+    }
+    const char *why = watch_process(watch, fd, &number);
+    if (why) {
+        message_fail("record process %u: %s", pid, why);
+    }
+}
+
+static void follow_running(struct watch *watch, const struct options *options, uint64_t began_ns)
+{
+    const struct timespec pause = { 0, POLL_MS * (long)CLOCK_NS_PER_MS };
+    uint64_t end_ns = options->seconds ? began_ns + options->seconds * CLOCK_NS_PER_S : UINT64_MAX;
+    uint64_t look_ns = 0;
+
+    for (uint64_t now_ns; !interrupted && (now_ns = clock_now_ns()) < end_ns;) {
+        if (options->all && now_ns >= look_ns) {
+            process_each(watch_pid, watch);
+            look_ns = now_ns + CLOCK_NS_PER_S / 4;
+        }
+        if (watch_poll(watch, now_ns + WANTED_NS) <= MANY) {
+            nanosleep(&pause, NULL);
+        }
+        if (options->pid != 0 && !process_is_there(options->pid)) {
+            break;
+        }
+    }
+    while (watch_poll(watch, 0) > 0) {
+    }
+}
+
+static int record_running(struct watch *watch, const struct options *options, uint64_t began_ns)
+{
+    if (options->pid != 0) {
+        watch_one(watch, options->pid);
+    }
+    follow_running(watch, options, began_ns);
+    return 0;
+}
+
+/* ---- main ---- */
+
+static int convert(const struct options *options)
+{
+    struct timeline timeline;
+
+    if (!wants_json(options->output)) {
+        message_fail("read the options: --convert makes JSON: --output %s does not end in .json", options->output);
+    }
+    load_timeline(&timeline, options->convert);
+    write_json(options->output, &timeline);
+    timeline_free(&timeline);
+    return 0;
+}
+
+static int record(const struct options *options)
+{
+    static struct watch watch;
+    struct writer_state writer = { .file = open_record(options->output) };
+    struct watch_sink sink = writer_sink;
+    const uint64_t began_ns = clock_now_ns();
+
+    sink.opaque = &writer;
+    watch.sink = &sink;
+    int status = options->program[0] ? record_program(&watch, options) : record_running(&watch, options, began_ns);
+    if (writer.devices == 0) {
+        message_print("record %s: no PPU was opened", options->program[0] ? options->program[0] : "processes");
+    }
+    if (watch.failed) {
+        message_print("record %s: not enough memory: some of it is not recorded", options->output);
+    }
+    watch_end(&watch);
+    close_record(&writer, options->output, began_ns);
+    return status;
+}
+
+int main(int argc, char **argv)
+{
+    const struct sigaction stop = { .sa_handler = interrupt_seen };
+
+    message_begin("ppu-trace", argv);
+    const struct options options = read_options(argc, argv);
+    if (options.convert) {
+        return convert(&options);
+    }
+    sigaction(SIGINT, &stop, NULL);
+    sigaction(SIGTERM, &stop, NULL);
+    return record(&options);
+}
