@@ -24,6 +24,9 @@ $$(eval $$(call ppu_script_test,opencl-$(1)-native,OCL_ICD_VENDORS=$(BUILD)/open
 endef
 $(foreach t,$(CL_TESTS),$(eval $(call cl_test,$(t))))
 
+# The second set of kernels that are measured (tests/bench/set.c), at sizes that only tell whether results are right.
+TIMEOUT_opencl-set := 180
+$(eval $(call ppu_script_test,opencl-set,tests/bench/set.py --check,$(BUILD)/plain/tools/bench-set $(BUILD)/opencl/ppu.icd $(QEMU) firmware))
 $(eval $(call ppu_script_test,opencl-error-codes,tests/opencl/test_error_codes.py,))
 $(eval $(call ppu_script_test,opencl-entries,tests/opencl/test_entries.py,))
 # In the guest, and what clinfo tells in both places.
