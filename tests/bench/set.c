@@ -469,32 +469,32 @@ static void edits(struct work *work, cl_uint small)
 
 static void locked_table(struct work *work, cl_uint small)
 {
-    const cl_uint n = 65536 / small, places = 4096;
+    const cl_uint n = 65536 / small, entries = 4096;
 
     words(work, n, 1u << 20);
-    buffer(work, places * sizeof(cl_uint));
-    buffer(work, places * sizeof(cl_uint));
-    buffer(work, places * sizeof(cl_uint));
-    number(work, (cl_int)places);
+    buffer(work, entries * sizeof(cl_uint));
+    buffer(work, entries * sizeof(cl_uint));
+    buffer(work, entries * sizeof(cl_uint));
+    number(work, (cl_int)entries);
     LAUNCH_1(work, "locked_table", n, 128);
 }
 
 static void lookup(struct work *work, cl_uint small)
 {
-    const cl_uint n = 262144 / small, places = 65536;
+    const cl_uint n = 262144 / small, entries = 65536;
     cl_uint state = 7;
 
     words(work, n, 65536);
-    cl_uint *table = buffer(work, places * sizeof(cl_uint));
-    for (cl_uint i = 0; i < places / 2; i++) {
-        cl_uint key = next(&state) % 65536 + 1, place = key * 2654435761u & (places - 1);
-        while (table[place] != 0 && table[place] != key) {
-            place = (place + 1) & (places - 1);
+    cl_uint *table = buffer(work, entries * sizeof(cl_uint));
+    for (cl_uint i = 0; i < entries / 2; i++) {
+        cl_uint key = next(&state) % 65536 + 1, entry = key * 2654435761u & (entries - 1);
+        while (table[entry] != 0 && table[entry] != key) {
+            entry = (entry + 1) & (entries - 1);
         }
-        table[place] = key;
+        table[entry] = key;
     }
     buffer(work, n * sizeof(cl_int));
-    number(work, (cl_int)(places - 1));
+    number(work, (cl_int)(entries - 1));
     LAUNCH_1(work, "lookup", n, 256);
 }
 
