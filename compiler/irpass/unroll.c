@@ -2,6 +2,7 @@
 #include "compiler/irpass/unroll.h"
 
 #include "compiler/analysis/ir.h"
+#include "compiler/base/primitive.h"
 
 #include <llvm-c/DebugInfo.h>
 #include <string.h>
@@ -17,11 +18,12 @@
 struct loop_size {
     uint32_t instructions;
     uint32_t accesses;
+    bool waits; /* at a barrier */
 };
 
 static struct loop_size size_of(const struct ir *ir, uint32_t loop)
 {
-    struct loop_size size = { 0, 0 };
+    struct loop_size size = { 0, 0, false };
 
     for (uint32_t v = ir->argument_count; v < ir->value_count; v++) {
         if (!flow_in_loop(ir->flow, loop, ir->block_of[v])) {
@@ -29,6 +31,8 @@ static struct loop_size size_of(const struct ir *ir, uint32_t loop)
         }
         bool access = ir_is_instruction(ir->values[v], LLVMLoad) || ir_is_instruction(ir->values[v], LLVMStore);
         size.instructions++;
+        size.waits |=
+            ir_is_instruction(ir->values[v], LLVMCall) && primitive_find(ir_callee(ir->values[v])) == PRIMITIVE_BARRIER;
         size.accesses += access;
     }
     return size;
@@ -137,6 +141,32 @@ static LLVMValueRef latch_branch(const struct ir *ir, uint32_t loop)
         }
     }
     return branch;
+}
+
+/*
+ * False where a counter of 64 bits may be equal to its limit in the last turn: LLVM then counts turns in 128 bits,
+ * which no register has.
+ */
+static bool turns_fit(LLVMValueRef branch, LLVMBasicBlockRef header)
+{
+    LLVMValueRef condition = LLVMIsConditional(branch) ? LLVMGetCondition(branch) : NULL;
+
+    if (!condition || !LLVMIsAICmpInst(condition) || ir_bits_of_integer(LLVMGetOperand(condition, 0)) < 64) {
+        return true;
+    }
+    const bool turns_if_true = LLVMGetSuccessor(branch, 0) == header;
+    switch (LLVMGetICmpPredicate(condition)) {
+    case LLVMIntEQ:
+    case LLVMIntNE:
+        return true;
+    case LLVMIntULT:
+    case LLVMIntSLT:
+    case LLVMIntUGT:
+    case LLVMIntSGT:
+        return turns_if_true;
+    default:
+        return !turns_if_true;
+    }
 }
 
 /* ---- how often lanes turn ---- */
@@ -293,7 +323,8 @@ void unroll_mark(struct compilation *compilation, LLVMValueRef function)
             turns /= 2;
         }
         LLVMValueRef branch = latch_branch(ir, l);
-        if (is_innermost(ir->flow, l) && size.accesses != 0 && branch && turns_together(ir, l)) {
+        if (is_innermost(ir->flow, l) && size.accesses != 0 && !size.waits && branch &&
+            turns_fit(branch, ir->blocks[ir->flow->loops[l].header]) && turns_together(ir, l)) {
             const struct property property = { "llvm.loop.unroll.count", turns };
             add_properties(compilation, branch, &property, 1);
         }

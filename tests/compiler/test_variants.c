@@ -195,7 +195,8 @@ static void expect_same(const struct device *device, const char *kernel, const s
 }
 
 #define WAVES 3u
-#define RARE 3u /* of the ways to compile that are rarer, each test takes the next ones */
+#define MOST_CODE_BYTES 8000u /* of one kernel for one kind of launch: loops are unrolled, but not however long */
+#define RARE 3u               /* of the ways to compile that are rarer, each test takes the next ones */
 
 static const struct device_variant waves[WAVES] = {
     { "waves of 32", "", 32, 0, 0, { 0 } },
@@ -219,6 +220,7 @@ static void check_variant(struct device *device, const struct launch *launch, co
         print_message("%s: %llu instructions of warps, %llu for any launch\n", facts->kernel,
                       (unsigned long long)now.instructions, (unsigned long long)base.instructions);
         assert_in_range(now.instructions, 1, most);
+        assert_in_range(device->tmd.code_bytes, 1, MOST_CODE_BYTES);
     }
     free(base.memory);
     free(now.memory);
@@ -389,6 +391,10 @@ int main(void)
              1, ITEMS, 1),
         TEST("rows of one length are, also where lanes have parted [F4]", 230, "variants.cl",
              "guarded s0 s1 a0:16 a1:16", words, 1, 1, ITEMS, 1),
+        TEST("a counter of 64 bits that reaches its limit does not stop a variant [F4]", 0, "variants.cl",
+             "inclusive s0 s1 a0:16 a1:16", words, 1, 1, ITEMS, 1),
+        TEST("a long loop with a barrier is not unrolled [F4]", 0, "variants.cl", "meets s0 s1 a0:16 a1:16 g64x1x1",
+             words, ITEMS / 64, 1, 64, 1),
         TEST("sgemm: an element of one matrix is a load, without an address of its own [F4]", 22 * N / 8 + 32,
              "compare.cl", "sgemm c0:20 s1 s2 s3 a1:16 a2:16 a3:16", matrices, 1, 4, N, N / 4),
         TEST("sgemm: nor where the side is not known [F4]", 30 * N / 8 + 70, "compare.cl",

@@ -104,6 +104,35 @@ kernel void guarded(global const uint *in, global uint *out, int n)
     out[i] ^= 3;
 }
 
+/* A counter of 64 bits whose last turn is at its limit. */
+kernel void inclusive(global const uint *in, global uint *out, int n)
+{
+    size_t i = get_global_id(0);
+    uint sum = 0;
+
+    if (i != 0 && i + 1 != get_global_size(0)) {
+        for (size_t k = i - 1; k <= i + 1; k++) {
+            sum = sum * 5 + in[k];
+        }
+    }
+    out[i] = sum;
+}
+
+/* A long loop in which all threads wait for each other. */
+kernel void meets(global const uint *in, global uint *out, int n)
+{
+    local uint part[2][64];
+    int i = get_local_id(0);
+
+    part[0][i] = in[get_global_id(0)];
+    part[1][i] = 0;
+    for (int k = 0; k < 301; k++) {
+        barrier(CLK_LOCAL_MEM_FENCE);
+        part[~k & 1][i] = part[k & 1][(i + 1) % 64] * 5 + k;
+    }
+    out[get_global_id(0)] = part[1][i];
+}
+
 /* Indexes that wrap, as those of unsigned numbers may: one reaches below the first, from an argument in the middle. */
 kernel void wraps(global const uint *in, global uint *out, uint n)
 {
