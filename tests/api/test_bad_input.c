@@ -42,7 +42,7 @@ static void push_entry(struct bad *bad, uint64_t entry)
 
     pthread_mutex_lock(&bad->channel->lock);
     check(channel_reserve(bad->channel, 64, &chunk));
-    channel_push(bad->channel, &chunk, entry);
+    channel_push(bad->channel, &chunk, entry, 0);
     pthread_mutex_unlock(&bad->channel->lock);
 }
 
