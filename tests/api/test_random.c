@@ -45,7 +45,7 @@ static void push_entry(struct ppu_channel *channel, uint64_t entry)
 
     pthread_mutex_lock(&channel->lock);
     check(channel_reserve(channel, 64, &chunk));
-    channel_push(channel, &chunk, entry);
+    channel_push(channel, &chunk, entry, 0);
     pthread_mutex_unlock(&channel->lock);
 }
 
