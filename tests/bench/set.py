@@ -29,7 +29,8 @@ def environment(folder):
     vendors.mkdir()
     (vendors / "ppu.icd").write_text((TOP / "build/opencl/ppu.icd").read_text())
     (vendors / "pocl.icd").write_text(POCL.read_text())
-    return {**os.environ, "OCL_ICD_VENDORS": f"{vendors}/", "PPU_RUN": str(launcher), "POCL_MAX_PTHREAD_COUNT": "1"}
+    return {**os.environ, "OCL_ICD_VENDORS": f"{vendors}/", "PPU_RUN": str(launcher), "POCL_MAX_PTHREAD_COUNT": "1",
+            "POCL_CACHE_DIR": f"{folder}/cache"}
 
 
 def run(rounds, runs, small, kernels):

@@ -25,7 +25,7 @@ endef
 $(foreach t,$(CL_TESTS),$(eval $(call cl_test,$(t))))
 
 # The second set of kernels that are measured (tests/bench/set.c), at sizes that only tell whether results are right.
-TIMEOUT_opencl-set := 180
+TIMEOUT_opencl-set := 300
 $(eval $(call ppu_script_test,opencl-set,tests/bench/set.py --check,$(BUILD)/plain/tools/bench-set $(BUILD)/opencl/ppu.icd $(QEMU) firmware))
 $(eval $(call ppu_script_test,opencl-error-codes,tests/opencl/test_error_codes.py,))
 $(eval $(call ppu_script_test,opencl-entries,tests/opencl/test_entries.py,))
