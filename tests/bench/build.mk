@@ -9,6 +9,7 @@ $(eval $(call native_bench,native))
 $(eval $(call native_bench,fair))
 $(eval $(call native_bench,sched))
 $(eval $(call native_bench,memory))
+$(eval $(call native_bench,vfu,tests/remote/served.c))
 $(eval $(call native_bench,workq))
 $(eval $(call native_bench,firmware,tests/bench/crowd.c))
 
