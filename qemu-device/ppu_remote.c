@@ -204,6 +204,31 @@ static bool client_has_gone(const struct ppu_remote *remote)
     return remote->client >= 0 && poll(&end, 1, 0) > 0;
 }
 
+static unsigned refused; /* clients that have yet to be told */
+
+static void refuse_client(void *opaque)
+{
+    int client = GPOINTER_TO_INT(opaque);
+
+    qemu_set_fd_handler(client, NULL, NULL, NULL);
+    if (remote_server_refuse(client)) {
+        refused--;
+    } else {
+        qemu_set_fd_handler(client, refuse_client, NULL, opaque);
+    }
+}
+
+/* Those who say nothing are not kept by the hundred. */
+static void begin_refusal(int client)
+{
+    if (refused == WAITING_CLIENTS) {
+        close(client);
+        return;
+    }
+    refused++;
+    qemu_set_fd_handler(client, refuse_client, NULL, GINT_TO_POINTER(client));
+}
+
 static void accept_client(void *opaque)
 {
     PPUState *s = opaque;
@@ -217,7 +242,7 @@ static void accept_client(void *opaque)
         end_client(s);
     }
     if (remote->client >= 0 || !block_snapshots(s)) {
-        remote_server_refuse(client);
+        begin_refusal(client);
         return;
     }
     trace_ppu_remote_client(s->config.instance, "comes");

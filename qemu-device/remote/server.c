@@ -336,14 +336,27 @@ void remote_server_detach(struct remote_server *server)
     dma_table_clear(&server->dma);
 }
 
-void remote_server_refuse(int socket)
+bool remote_server_refuse(int socket)
 {
-    const struct ppu_vfu_header busy = {
-        .command = PPU_VFU_VERSION, .bytes = sizeof(busy), .flags = PPU_VFU_REPLY | PPU_VFU_ERROR, .error = EBUSY
-    };
+    union {
+        struct ppu_vfu_header header;
+        uint8_t bytes[4096];
+    } asked;
+    ssize_t got = recv(socket, &asked, sizeof(asked), MSG_DONTWAIT);
 
-    (void)send(socket, &busy, sizeof(busy), MSG_DONTWAIT | MSG_NOSIGNAL);
-    close(socket);
+    if (got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR)) {
+        close(socket);
+        return true;
+    }
+    if (got >= (ssize_t)sizeof(asked.header) && asked.header.command == PPU_VFU_VERSION) {
+        const struct ppu_vfu_header busy = { .id = asked.header.id,
+                                             .command = PPU_VFU_VERSION,
+                                             .bytes = sizeof(busy),
+                                             .flags = PPU_VFU_REPLY | PPU_VFU_ERROR,
+                                             .error = EBUSY };
+        (void)!send(socket, &busy, sizeof(busy), MSG_DONTWAIT | MSG_NOSIGNAL);
+    }
+    return false;
 }
 
 /* ---- the function's side ---- */

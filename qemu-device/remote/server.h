@@ -46,8 +46,11 @@ void remote_server_attach(struct remote_server *server, int socket);
 bool remote_server_is_attached(const struct remote_server *server);
 /* Ends the connection, and forgets all that was the client's. */
 void remote_server_detach(struct remote_server *server);
-/* Tells a client that there is another, and closes its socket. */
-void remote_server_refuse(int socket);
+/*
+ * Tells a client that there is another, as the answer to its VERSION, and leaves it to the client to close: QEMU's is
+ * ended by a server that does. True: the client has gone, and the socket is closed.
+ */
+bool remote_server_refuse(int socket);
 
 /* The socket can be read or written: serves some messages. False: the connection is to be ended. */
 bool remote_server_serve(struct remote_server *server);

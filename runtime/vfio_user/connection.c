@@ -150,7 +150,7 @@ static bool receive_bytes(struct connection *connection, void *to, size_t bytes,
     return true;
 }
 
-/* What follows a header that is no reply to the request cannot be understood. A server that is busy knows no id. */
+/* What follows a header that is no reply to the request cannot be understood. */
 static bool is_reply(const struct connection *connection, const struct request *request,
                      const struct ppu_vfu_header *header)
 {
@@ -159,7 +159,7 @@ static bool is_reply(const struct connection *connection, const struct request *
 
     return (header->flags & PPU_VFU_TYPE) == PPU_VFU_REPLY && header->command == request->command &&
            header->bytes >= HEADER_BYTES && (failed ? header->bytes == HEADER_BYTES : header->bytes <= most) &&
-           (header->id == connection->last_id || header->error == EBUSY);
+           header->id == connection->last_id;
 }
 
 static int receive_reply(struct connection *connection, const struct request *request)
@@ -193,9 +193,7 @@ int connection_ask(struct connection *connection, const struct request *request)
     }
     pthread_mutex_lock(&connection->lock);
     if (!connection->gone) {
-        /* A server that did not take the request has perhaps said why. */
-        (void)send_request(connection, request, 0);
-        error = receive_reply(connection, request);
+        error = send_request(connection, request, 0) ? receive_reply(connection, request) : EPIPE;
         connection->gone = error == EPIPE;
     }
     pthread_mutex_unlock(&connection->lock);

@@ -518,14 +518,19 @@ static void next_client(void **state)
 static void second_client(void **state)
 {
     struct toy *toy = *state;
+    uint8_t body[128];
     int pair[2];
 
     assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair), 0);
-    remote_server_refuse(pair[1]);
+    assert_false(remote_server_refuse(pair[1])); /* it has said nothing yet */
+    const size_t bytes = client_version(body);
+    client_send(pair[0], PPU_VFU_VERSION, 0, body, bytes, NULL, 0);
+    assert_false(remote_server_refuse(pair[1]));
     assert_int_equal(client_receive(pair[0], &toy->reply), sizeof(toy->reply.header));
+    assert_int_equal(toy->reply.header.command, PPU_VFU_VERSION);
     assert_int_equal(toy->reply.header.error, EBUSY);
-    assert_int_equal(client_receive(pair[0], &toy->reply), 0);
     close(pair[0]);
+    assert_true(remote_server_refuse(pair[1]));
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
