@@ -218,7 +218,7 @@ static void refuse_client(void *opaque)
     }
 }
 
-/* Those who say nothing are not kept by the hundred. */
+/* A client that says nothing is kept, but not a hundred of them. */
 static void begin_refusal(int client)
 {
     if (refused == WAITING_CLIENTS) {
