@@ -234,10 +234,9 @@ static cl_int set_sampler(cl_kernel kernel, cl_uint i, size_t bytes, const void 
     if (bytes != sizeof(cl_sampler)) {
         return CL_INVALID_ARG_SIZE;
     }
-    if (!value) {
-        return CL_INVALID_ARG_VALUE;
+    if (value) {
+        memcpy(&sampler, value, sizeof(sampler));
     }
-    memcpy(&sampler, value, sizeof(sampler));
     if (!object_is(sampler, OBJECT_sampler) || sampler->context != kernel->program->context) {
         return CL_INVALID_SAMPLER;
     }

@@ -609,7 +609,7 @@ static void arguments_are_checked(void **state)
     assert_int_equal(clSetKernelArg(k, 0, 4, &both), CL_INVALID_ARG_SIZE);
     assert_int_equal(clSetKernelArg(k, 6, sizeof(both), &both), CL_INVALID_MEM_OBJECT);
     assert_int_equal(clSetKernelArg(k, 3, sizeof(buffer), &buffer), CL_INVALID_SAMPLER);
-    assert_int_equal(clSetKernelArg(k, 3, sizeof(sampler), NULL), CL_INVALID_ARG_VALUE);
+    assert_int_equal(clSetKernelArg(k, 3, sizeof(sampler), NULL), CL_INVALID_SAMPLER);
     assert_int_equal(clSetKernelArg(k, 3, 4, &sampler), CL_INVALID_ARG_SIZE);
     check(clSetKernelArg(k, 3, sizeof(sampler), &sampler));
     /* An image that has ended is no argument any more. */
