@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "opencl/api/cl_command_buffer.h"
 #include "opencl/api/host_clock.h"
 #include "opencl/api/identity.h"
 #include "opencl/api/image.h"

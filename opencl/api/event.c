@@ -35,6 +35,9 @@ const char *event_command_name(const struct _cl_event *event)
         const char *name;
     } names[] = {
         { CL_COMMAND_NDRANGE_KERNEL, "clEnqueueNDRangeKernel" },
+        { CL_COMMAND_SEMAPHORE_WAIT_KHR, "clEnqueueWaitSemaphoresKHR" },
+        { CL_COMMAND_SEMAPHORE_SIGNAL_KHR, "clEnqueueSignalSemaphoresKHR" },
+        { CL_COMMAND_COMMAND_BUFFER_KHR, "clEnqueueCommandBufferKHR" },
         { CL_COMMAND_TASK, "clEnqueueTask" },
         { CL_COMMAND_NATIVE_KERNEL, "clEnqueueNativeKernel" },
         { CL_COMMAND_MARKER, "clEnqueueMarker" },

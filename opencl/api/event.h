@@ -77,6 +77,8 @@ struct work {
     cl_int (*run)(cl_event event);
     /* Adds its methods to the block, for the device. They end with everything idle. */
     void (*build)(cl_event event, struct ppu_block *block, struct ppu_stream *stream);
+    /* Makes what the work owns its own, after a copy of its bytes: such work can be repeated. False: no memory. */
+    bool (*own)(struct work *work);
     /* Frees what the work owns; NULL: nothing. */
     void (*drop)(struct work *work);
     void (*ended)(struct work *work);  /* with the lock, before anybody is told, unless it has been dropped; or NULL */

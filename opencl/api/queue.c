@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "opencl/api/cl_ppu.h"
+#include "opencl/api/command_buffer.h"
 #include "opencl/api/info.h"
 #include "opencl/submit/device_queue.h"
 #include "opencl/submit/task_queue.h"
@@ -264,6 +265,9 @@ static cl_int await_command(cl_event event)
 
 cl_int queue_take(cl_command_queue queue, const struct command *command, struct work *work)
 {
+    if (queue->record) {
+        return command_buffer_keep(queue->record, command, work);
+    }
     cl_event event = event_new(queue->context, queue, command->type);
 
     if (!event) {
@@ -422,6 +426,28 @@ static cl_command_queue queue_new(cl_context context, cl_device_id device, const
         clReleaseCommandQueue(queue);
         return NULL;
     }
+    return queue;
+}
+
+/* It has no submitters and no thread, as nothing runs in it. */
+cl_command_queue queue_recorder(cl_command_queue like, cl_command_buffer_khr record)
+{
+    cl_command_queue queue = calloc(1, sizeof(*queue));
+
+    if (!queue) {
+        return NULL;
+    }
+    object_init(&queue->object, OBJECT_queue);
+    queue->context = like->context;
+    queue->device = like->device;
+    queue->ppu_index = like->ppu_index;
+    queue->properties = like->properties;
+    queue->limit_ms = like->limit_ms;
+    queue->priority = like->priority;
+    queue->throttle = like->throttle;
+    queue->record = record;
+    object_use(queue->context);
+    pthread_cond_init(&queue->host_work, NULL);
     return queue;
 }
 

@@ -27,20 +27,21 @@ struct _cl_command_queue {
     uint32_t recorded; /* atomic: its number for tools; 0: it has none yet */
     struct errand end;
     uint32_t submitters;
-    uint32_t limit_ms;          /* that its kernels may run; 0: as long as the device lets them */
-    cl_uint priority;           /* cl_queue_priority_khr */
-    cl_uint throttle;           /* cl_queue_throttle_khr; a hint that changes nothing */
-    uint64_t device_va;         /* of a queue on the device: its address for kernels, 0: not made; of others 0 */
-    uint32_t device_index;      /* its number among those of the address space */
-    cl_uint device_bytes;       /* CL_QUEUE_SIZE */
-    cl_command_queue maker;     /* of a work queue: the host's queue whose kernels fill it, in use; else NULL */
-    struct ppu_workq *workq;    /* of that; NULL: this is no work queue */
-    struct ppu_taskq *taskq;    /* of a task queue: its entries; NULL: this is none */
-    struct ppu_channel *feeder; /* that tells its kernel of entries */
-    uint32_t entry_bytes;       /* of an entry's data */
-    bool taken;                 /* a command takes its entries, which has not ended; by exchange */
-    bool served;                /* for who has taken it: it must be opened again */
-    cl_command_queue filled;    /* of a host's queue, with the context's lock: its work queue; NULL: none */
+    uint32_t limit_ms;            /* that its kernels may run; 0: as long as the device lets them */
+    cl_uint priority;             /* cl_queue_priority_khr */
+    cl_uint throttle;             /* cl_queue_throttle_khr; a hint that changes nothing */
+    uint64_t device_va;           /* of a queue on the device: its address for kernels, 0: not made; of others 0 */
+    uint32_t device_index;        /* its number among those of the address space */
+    cl_uint device_bytes;         /* CL_QUEUE_SIZE */
+    cl_command_queue maker;       /* of a work queue: the host's queue whose kernels fill it, in use; else NULL */
+    struct ppu_workq *workq;      /* of that; NULL: this is no work queue */
+    struct ppu_taskq *taskq;      /* of a task queue: its entries; NULL: this is none */
+    struct ppu_channel *feeder;   /* that tells its kernel of entries */
+    uint32_t entry_bytes;         /* of an entry's data */
+    bool taken;                   /* a command takes its entries, which has not ended; by exchange */
+    bool served;                  /* for who has taken it: it must be opened again */
+    cl_command_buffer_khr record; /* which keeps what this queue is given, as its own; NULL: it is enqueued */
+    cl_command_queue filled;      /* of a host's queue, with the context's lock: its work queue; NULL: none */
 
     /* The context's lock guards these. */
     struct submitter submitter[QUEUE_SUBMITTERS];
@@ -75,6 +76,8 @@ struct command {
     cl_event *out; /* gets a reference; may be NULL */
 };
 
+/* A queue like that one for commands that are only recorded; NULL: no memory. */
+cl_command_queue queue_recorder(cl_command_queue like, cl_command_buffer_khr record);
 /* A queue on the device has no commands of the host. */
 bool queue_is_for_host(cl_command_queue queue);
 /* The queue must be one for the host, and the list good. */

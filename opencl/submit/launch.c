@@ -96,6 +96,44 @@ static void drop_launch(struct work *work)
     free(launch);
 }
 
+static void *copy_bytes(const void *from, size_t bytes)
+{
+    void *to = malloc(bytes);
+
+    return to ? memcpy(to, from, bytes) : NULL;
+}
+
+/* For a command buffer, of which each enqueue has a launch of its own. */
+static bool copy_launch(struct work *work)
+{
+    const struct launch *from = work->owned;
+    struct launch *launch = copy_bytes(from, sizeof(*from));
+
+    work->owned = launch;
+    if (!launch) {
+        return false;
+    }
+    launch->event = NULL;
+    launch->memory = copy_bytes(from->memory, (from->memories + 1u) * sizeof(from->memory[0]));
+    launch->queue = copy_bytes(from->queue, (from->queues + 1u) * sizeof(from->queue[0]));
+    if (!launch->memory || !launch->queue) {
+        free(launch->memory);
+        free(launch->queue);
+        free(launch);
+        return false;
+    }
+    for (uint32_t i = 0; i < launch->memories; i++) {
+        object_use(launch->memory[i].memory);
+    }
+    for (uint32_t i = 0; i < launch->queues; i++) {
+        object_use(launch->queue[i]);
+    }
+    if (launch->variant) {
+        variant_use(launch->variant);
+    }
+    return true;
+}
+
 /* ---- arguments ---- */
 
 /* Buffers and queues are in use from now on. INVALID_KERNEL_ARGS: one has ended since it was set. */
@@ -394,9 +432,12 @@ static cl_int launch_new(cl_command_queue queue, cl_kernel kernel, const struct 
     launch->launch.watchdog_ns = (uint64_t)queue->limit_ms * NS_PER_MS;
     launch->memory = calloc(kernel->entry->argument_count + 1u, sizeof(launch->memory[0]));
     launch->queue = calloc(kernel->entry->argument_count + 1u, sizeof(launch->queue[0])); /* one more: of tasks */
-    *work = (struct work){
-        .executor = WORK_ON_DEVICE, .build = build_launch, .drop = drop_launch, .ended = end_launch, .needs = { kernel }
-    };
+    *work = (struct work){ .executor = WORK_ON_DEVICE,
+                           .build = build_launch,
+                           .own = copy_launch,
+                           .drop = drop_launch,
+                           .ended = end_launch,
+                           .needs = { kernel } };
     if (queue->ppu_index != 0) {
         work->executor = WORK_ON_HOST;
         work->run = launch_remote;

@@ -118,6 +118,13 @@ static void free_code(struct variant_code *code)
     compiler_free(&code->image);
 }
 
+void variant_use(struct variant *variant)
+{
+    pthread_mutex_lock(&variant->owner->lock);
+    variant->users++;
+    pthread_mutex_unlock(&variant->owner->lock);
+}
+
 void variant_drop(struct variant *variant)
 {
     struct variants *owner = variant->owner;

@@ -117,6 +117,8 @@ void variant_forecast(const struct variant *variant, struct variant_forecast *fo
 
 /* Without the lock. */
 
+/* One more user, beside one that there is. */
+void variant_use(struct variant *variant);
 void variant_drop(struct variant *variant);
 /* Notes the time that a launch has taken; `variant` NULL: of the base variant. */
 void variant_note(struct variants *variants, uint32_t kernel, struct variant *variant, struct variant_time time);
