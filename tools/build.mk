@@ -16,3 +16,13 @@ TRACE_SOURCES := $(addprefix tools/trace/,attach.c follow.c watch.c process.c re
 	build_program.c build_device.c message.c load.c)
 $(eval $(call ppu_lib,pputrace,$(TRACE_SOURCES),$(TRACE_FLAGS)))
 $(eval $(call ppu_tool,ppu-trace,$(addprefix tools/trace/,ppu-trace.c chrome.c door.c writer.c),$(TRACE_FLAGS),pputrace -ljansson))
+
+# The page is part of the program.
+REPORT_PAGE := $(BUILD)/report/page.o
+$(REPORT_PAGE): tools/report/page.html
+	$(call say,LD,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)ld -r -b binary -z noexecstack -o $@.$(pid) $<
+	$(Q)mv $@.$(pid) $@
+PREREQS_ppu-report := $(REPORT_PAGE)
+$(eval $(call ppu_tool,ppu-report,$(addprefix tools/report/,ppu-report.c page.c svg.c),$(TRACE_FLAGS),pputrace -ljansson))

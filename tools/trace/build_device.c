@@ -566,7 +566,7 @@ static void count_ctas(struct build *build)
             uint32_t wave = kernel->wave ? kernel->wave : 32;
             kernel->ctas += slice->type == PPU_TRACE_CTA_END;
             kernel->cta_ns += slice->length_ns;
-            kernel->warp_slots_ns += slice->length_ns * ((kernel->cta_threads + wave - 1) / wave);
+            kernel->warps_ns += slice->length_ns * ((kernel->cta_threads + wave - 1) / wave);
         }
     }
 }
@@ -579,8 +579,10 @@ void build_end(struct build *build)
     for (uint32_t i = 0; i < timeline->slices; i++) {
         struct timeline_slice *slice = &timeline->slice[i];
         enum track_kind kind = timeline->track[slice->track].kind;
-        bool has_length = kind == TRACK_THREAD || kind == TRACK_QUEUE || kind == TRACK_SLOT || kind == TRACK_SM ||
-                          kind == TRACK_COPY || slice->type == PPU_TRACE_BLOCK || slice->type == PPU_TRACE_SEM_ACQUIRE;
+        bool has_length =
+            kind == TRACK_THREAD || kind == TRACK_QUEUE || kind == TRACK_SLOT || kind == TRACK_SM ||
+            kind == TRACK_COPY ||
+            (kind == TRACK_CHANNEL && (slice->type == PPU_TRACE_BLOCK || slice->type == PPU_TRACE_SEM_ACQUIRE));
         if (slice->length_ns == TIMELINE_INSTANT && has_length) {
             timeline_close(timeline, i, PPU_MAX(timeline->ended_ns, slice->start_ns));
         }

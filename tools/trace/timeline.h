@@ -71,8 +71,8 @@ struct timeline_kernel {
     uint64_t tasks, faults;
     uint64_t run_ns, longest_ns, wait_ns;
     uint64_t ctas, cta_ns;
-    uint64_t warp_slots_ns; /* warps that were resident, times how long */
-    uint64_t room_ns;       /* warps that the SMs could hold, times how long tasks ran */
+    uint64_t warps_ns; /* warps that were resident, times how long */
+    uint64_t room_ns;  /* warps that the SMs could hold, times how long tasks ran */
     uint64_t count[PPU_COUNTERS];
     uint32_t cta_threads, vregs, wave, shared_bytes; /* of the latest launch; 0: not known */
     uint32_t resident;                               /* CTAs that an SM can hold; 0: not known */

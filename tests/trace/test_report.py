@@ -1,0 +1,153 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Tests ppu-report: the page holds what the record does, a browser shows it, and every wrong use is told.
+
+The browser is Chromium. Where there is none (it is no package that the build installs), its test is skipped.
+"""
+
+import json
+import os
+import re
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+import zlib
+from pathlib import Path
+from xml.etree import ElementTree
+
+TOP = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(TOP / "tests"))
+sys.path.insert(0, str(TOP / "tests/trace"))
+import tap  # noqa: E402
+from chrome import Trace  # noqa: E402
+
+TOOLS = TOP / "build/plain/tools"
+FOLDER = tempfile.TemporaryDirectory()
+BROWSER = shutil.which("chromium-headless-shell") or shutil.which("chromium")
+NODES = "2000"
+
+
+def at(name):
+    return str(Path(FOLDER.name) / name)
+
+
+def run(tool, *arguments):
+    return subprocess.run([TOOLS / tool, *arguments], cwd=TOP, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120)
+
+
+def make_record():
+    done = run("ppu-trace", "-o", at("bfs.trace"), "--", TOOLS / "bfs", TOP / "build/kernels/bfs.ppu", NODES)
+    assert done.returncode == 0, done
+    assert run("ppu-trace", "--convert", at("bfs.trace"), "-o", at("bfs.json")).returncode == 0
+    done = run("ppu-report", at("bfs.trace"), "-o", at("bfs.html"))
+    assert done.returncode == 0 and done.stderr == "", done
+
+
+def data_of(page):
+    return json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>', Path(page).read_text(), re.DOTALL)[1])
+
+
+def page_has_all():
+    make_record()
+    data, trace = data_of(at("bfs.html")), Trace(at("bfs.json"))
+    assert data["records"] == trace.about["records"] > 1000 and data["warnings"] == [], data["warnings"]
+    assert sum(len(track["start"]) for track in data["tracks"]) == sum(event["ph"] in "Xi" for event in trace.events)
+    assert len(data["tracks"]) == len(trace.tracks)
+    kernels = {row[0]: dict(zip(data["kernel_columns"], row)) for row in data["kernels"]}
+    slices = len(trace.named("visit", "Slot"))
+    assert 0 < int(kernels["visit"]["tasks"]) <= slices, (kernels, slices)
+    assert int(kernels["visit"]["warp instructions"]) > 1000 and kernels["visit"]["limited by"], kernels
+    assert 1 <= float(kernels["visit"]["lanes active"]) <= 128, kernels
+    assert any(tree[0] == "walk" and tree[1] > 2 and tree[2] >= 2 for tree in data["trees"]), data["trees"][:5]
+    text = Path(at("bfs.html")).read_text()
+    assert not re.search(r'(?:src|href)\s*=|https?://|@import|fetch\(', text), "the page needs something else"
+
+
+def names_do_no_harm():
+    """What a program is called is text in the page, not part of it."""
+    link = at("</script><img src=x>&amp;").replace("</script>", "<script>")
+    os.symlink(TOOLS / "saxpy", link)
+    done = run("ppu-trace", "-o", at("odd.trace"), "--", link, TOP / "build/kernels/saxpy.ppu", "</script>")
+    assert run("ppu-report", at("odd.trace"), "-o", at("odd.html")).returncode == 0, done
+    assert Path(at("odd.html")).read_text().count("</script>") == Path(at("bfs.html")).read_text().count("</script>")
+    data_of(at("odd.html"))
+
+
+def browse(page, *options):
+    return subprocess.run([BROWSER, "--no-sandbox", "--disable-gpu", "--virtual-time-budget=10000", "--window-size=1200,900",
+                           *options, page], capture_output=True, text=True, timeout=120)
+
+
+def pixels(path):
+    """Rows of (red, green, blue) of a PNG."""
+    data, chunks, place = Path(path).read_bytes(), b"", 8
+    width, height, depth, kind = struct.unpack(">IIBB", data[16:26])
+    assert depth == 8 and kind in (2, 6)
+    while place < len(data):
+        size, = struct.unpack(">I", data[place:place + 4])
+        chunks += data[place + 8:place + 8 + size] if data[place + 4:place + 8] == b"IDAT" else b""
+        place += size + 12
+    raw, wide, rows = zlib.decompress(chunks), 3 if kind == 2 else 4, []
+    before = bytearray(width * wide)
+    for y in range(height):
+        start = y * (width * wide + 1)
+        line, how = bytearray(raw[start + 1:start + 1 + width * wide]), raw[start]
+        for x in range(len(line)):
+            left, up = line[x - wide] if x >= wide else 0, before[x]
+            corner = before[x - wide] if x >= wide else 0
+            guess = left + up - corner
+            best = min((abs(guess - value), order, value) for order, value in enumerate((left, up, corner)))[2]
+            line[x] = (line[x] + (0, left, up, (left + up) // 2, best)[how]) & 255
+        rows.append([tuple(line[i:i + 3]) for i in range(0, len(line), wide)])
+        before = line
+    return rows
+
+
+def browser_shows():
+    if not BROWSER:
+        print("# skipped: there is no chromium")
+        return
+    data = data_of(at("bfs.html"))
+    shown = browse(f"file://{at('bfs.html')}#visit", "--dump-dom").stdout
+    wanted = sum(data["names"][name] == "visit" for track in data["tracks"] for name in track["name"])
+    assert f">{wanted} found<" in shown, re.findall(r'<span id="found">.*?</span>', shown)
+    slices = sum(len(track["start"]) for track in data["tracks"])
+    assert f"{data['records']} records, {len(data['tracks'])} tracks, {slices} slices" in shown
+    assert f'data-drawn="{len(data["tracks"]) * 15 + 20}"' in shown and shown.count("<tr>") >= 2 + len(data["kernels"])
+    browse(f"file://{at('bfs.html')}", f"--screenshot={at('bfs.png')}")
+    coloured = [[x for x, (red, green, blue) in enumerate(line) if max(red, green, blue) - min(red, green, blue) > 60]
+                for line in pixels(at("bfs.png"))]
+    assert sum(len(line) > 3 for line in coloured) > 50, "nothing is drawn"
+    assert min(line[0] for line in coloured if line) > 200, "slices lie over the names of tracks"
+
+
+def svg():
+    assert run("ppu-report", "--svg", at("bfs.trace"), "-o", at("bfs.svg")).returncode == 0
+    rects = ElementTree.parse(at("bfs.svg")).getroot().findall("{http://www.w3.org/2000/svg}rect")
+    assert len(rects) == sum(len(track["start"]) for track in data_of(at("bfs.html"))["tracks"])
+    assert all(180 <= float(rect.get("x")) <= 1000.5 and float(rect.get("width")) > 0 for rect in rects)
+
+
+def wrong_use():
+    for words, arguments in (("show which record?", ()), ("one record at a time", ("a", "b")), ("--help tells", ("--none",)),
+                             ("No such file", (at("none"),)), ("it is no record", (__file__,)),
+                             ("write /nowhere/x.html: No such file", ("-o", "/nowhere/x.html", at("bfs.trace")))):
+        done = run("ppu-report", *arguments)
+        assert done.returncode == 2 and words in done.stderr, (words, done)
+    whole = Path(at("bfs.trace")).read_bytes()
+    Path(at("cut.trace")).write_bytes(whole[:len(whole) // 3])
+    done = run("ppu-report", at("cut.trace"), "-o", at("cut.html"))
+    assert done.returncode == 0 and "the record was cut off" in done.stderr, done
+    assert "The record was cut off." in data_of(at("cut.html"))["warnings"]
+
+
+if __name__ == "__main__":
+    tap.main([
+        ("the page has what the timeline has, and needs nothing else", page_has_all),
+        ("names do no harm", names_do_no_harm),
+        ("a browser shows it", browser_shows),
+        ("a picture in SVG", svg),
+        ("wrong use is told in words", wrong_use),
+    ])
