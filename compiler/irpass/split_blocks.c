@@ -14,14 +14,11 @@ static uint32_t block_length(LLVMBasicBlockRef block)
     return length;
 }
 
-/* Makes the branches to `from` lead to `to`. */
+/* Makes the branches to `from` lead to `to`. A switch may lead there several times: these uses go together. */
 static void redirect_branches(LLVMBasicBlockRef from, LLVMBasicBlockRef to)
 {
-    LLVMUseRef next;
-
-    for (LLVMUseRef use = LLVMGetFirstUse(LLVMBasicBlockAsValue(from)); use; use = next) {
+    for (LLVMUseRef use; (use = LLVMGetFirstUse(LLVMBasicBlockAsValue(from)));) {
         LLVMValueRef branch = LLVMGetUser(use);
-        next = LLVMGetNextUse(use);
         for (unsigned s = 0; s < LLVMGetNumSuccessors(branch); s++) {
             if (LLVMGetSuccessor(branch, s) == from) {
                 LLVMSetSuccessor(branch, s, to);

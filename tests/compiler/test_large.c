@@ -99,6 +99,36 @@ static void expect_many_blocks(const struct device *device, const uint32_t *out,
     }
 }
 
+/* A switch that leads to one long block three times, where y is a phi. */
+static char *switched(void)
+{
+    struct text text;
+
+    text_begin(&text);
+    fprintf(text.file, "kernel void large(global uint *out, global const uint *in, int n)\n"
+                       "{ int i = get_global_id(0); uint x = in[i], y = i;\n"
+                       "  switch (n) { case 3: case 8: case 30: break; case 5: out[i] = 1; y = x * 3; break;\n"
+                       "  case 9: out[i] = 2; y = x ^ 5; break; default: out[i] = 3; y = 7; }\n");
+    for (uint32_t k = 0; k < STATEMENTS; k++) {
+        fprintf(text.file, "x = x * %uu + (y ^ %uu); y += x >> 3; out[%uu * 40 + i] = y;\n", factor(k), k, k + 1);
+    }
+    fprintf(text.file, "out[i] = x + y; }\n");
+    fclose(text.file);
+    return text.source;
+}
+
+static void expect_switched(const struct device *device, const uint32_t *out, const uint32_t *in)
+{
+    for (uint32_t i = 0; i < N; i++) {
+        uint32_t x = in[i], y = i;
+        for (uint32_t k = 0; k < STATEMENTS; k++) {
+            x = x * factor(k) + (y ^ k);
+            y += x >> 3;
+        }
+        device_expect(device, "switched", i, (int32_t)out[i], (int32_t)(x + y));
+    }
+}
+
 /* ---- tests ---- */
 
 static const struct program {
@@ -108,6 +138,7 @@ static const struct program {
 } programs[] = {
     { "a loop of one block", long_loop, expect_long_loop },
     { "branches one after the other", many_blocks, expect_many_blocks },
+    { "a switch before a long block", switched, expect_switched },
 };
 
 static void run(struct device *device, const struct program *program, const char *options)
