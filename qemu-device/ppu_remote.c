@@ -13,9 +13,11 @@
 #include "hw/pci/pci.h"
 #include "migration/blocker.h"
 #include "qapi/error.h"
+#include "qemu/cutils.h"
 #include "qemu/error-report.h"
 #include "qemu/log.h"
 #include "qemu/main-loop.h"
+#include "qemu/sockets.h"
 
 #include "ppu.h"
 #include "remote/server.h"

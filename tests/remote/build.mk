@@ -8,3 +8,5 @@ $(eval $(call ppu_test,remote-server,tests/remote/test_server.c tests/remote/cli
 RUNTIME_remote-life := $(QEMU) firmware $(addprefix $(BUILD)/kernels/,counter.ppu fair.ppu)
 TIMEOUT_remote-life := 120
 $(eval $(call ppu_test,remote-life,tests/remote/test_life.c tests/remote/served.c,-D_GNU_SOURCE -Iruntime/include,ppu -pthread,asan))
+
+$(eval $(call ppu_script_test,remote-listen,tests/remote/test_listen.py,$(QEMU)))
