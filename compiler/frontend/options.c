@@ -9,11 +9,13 @@
 
 /* Says what clang is given for an option. An option that is not here could name files to write or libraries to load. */
 enum meaning {
-    OPTION_WORD,    /* the word */
-    OPTION_NOTHING, /* nothing: clang knows no such option, and it means nothing here */
-    OPTION_MACRO,   /* the word, with the definition in it or behind it */
-    OPTION_FOLDER,  /* the same with a folder of headers */
-    OPTION_VALUE,   /* the word, with the value in it */
+    OPTION_WORD,         /* the word */
+    OPTION_NOTHING,      /* nothing: clang knows no such option, and it means nothing here */
+    OPTION_VENDOR,       /* nothing: another vendor's option, of which the log has a note */
+    OPTION_VENDOR_VALUE, /* the same, with a value in the word */
+    OPTION_MACRO,        /* the word, with the definition in it or behind it */
+    OPTION_FOLDER,       /* the same with a folder of headers */
+    OPTION_VALUE,        /* the word, with the value in it */
 };
 
 static const struct option {
@@ -41,11 +43,30 @@ static const struct option {
     { "-g", OPTION_NOTHING },
     { "-ffp-contract=off", OPTION_WORD },
     { "-ffp-contract=on", OPTION_WORD },
+    { "-cl-nv-verbose", OPTION_VENDOR },
+    { "-cl-nv-maxrregcount=", OPTION_VENDOR_VALUE },
+    { "-cl-nv-opt-level=", OPTION_VENDOR_VALUE },
+    { "-cl-nv-allow-expensive-optimizations", OPTION_VENDOR },
+    { "-cl-intel-256-GRF-per-thread", OPTION_VENDOR },
+    { "-cl-intel-enable-auto-large-GRF-mode", OPTION_VENDOR },
+    { "-cl-intel-greater-than-4GB-buffer-required", OPTION_VENDOR },
+    { "-cl-intel-no-prera-scheduling", OPTION_VENDOR },
+    { "-fbin-exe", OPTION_VENDOR },
+    { "-fbin-source", OPTION_VENDOR },
+    { "-fbin-llvmir", OPTION_VENDOR },
+    { "-fno-bin-exe", OPTION_VENDOR },
+    { "-fno-bin-source", OPTION_VENDOR },
+    { "-fno-bin-llvmir", OPTION_VENDOR },
+    { "-O0", OPTION_VENDOR },
+    { "-O1", OPTION_VENDOR },
+    { "-O2", OPTION_VENDOR },
+    { "-O3", OPTION_VENDOR },
 };
 
 static bool has_value(enum meaning meaning)
 {
-    return meaning == OPTION_MACRO || meaning == OPTION_FOLDER || meaning == OPTION_VALUE;
+    return meaning == OPTION_MACRO || meaning == OPTION_FOLDER || meaning == OPTION_VALUE ||
+           meaning == OPTION_VENDOR_VALUE;
 }
 
 /* NULL: it is none. */
@@ -150,6 +171,10 @@ static enum ppu_compile_status take_option(struct options *options, struct reade
         return PPU_COMPILE_BAD_OPTIONS;
     }
     if (option->meaning == OPTION_NOTHING) {
+        return PPU_COMPILE_OK;
+    }
+    if (option->meaning == OPTION_VENDOR || option->meaning == OPTION_VENDOR_VALUE) {
+        bytes_print(log, "note: option '%s' is another vendor's, and changes nothing here\n", word);
         return PPU_COMPILE_OK;
     }
     if (options->count == OPTIONS_MOST) {

@@ -90,6 +90,7 @@ cl_mem clCreateBuffer(cl_context context, cl_mem_flags flags, size_t bytes, void
     cl_mem buffer = NULL;
 
     if (error == CL_SUCCESS) {
+        memory_note_flags(context, flags);
         buffer = memory_new(context, flags, bytes);
         error = buffer ? memory_error(fill_new(buffer, host_ptr)) : CL_OUT_OF_HOST_MEMORY;
     }

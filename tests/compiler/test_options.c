@@ -145,7 +145,7 @@ static void words_are_allowed(void **state)
 struct reading {
     const char *text;
     const char *words; /* each in brackets; NULL: refused */
-    const char *says;  /* in the log, when it is */
+    const char *says;  /* in the log; NULL: nothing */
 };
 
 static const struct reading readings[] = {
@@ -163,6 +163,11 @@ static const struct reading readings[] = {
     { "-DA=\\", "[-DA=\\]", NULL },
     { "-g -cl-opt-disable -cl-kernel-arg-info -cl-no-subgroup-ifp", "", NULL },
     { "-cl-std=CL3.0 -cl-mad-enable", "[-cl-std=CL3.0][-cl-mad-enable]", NULL },
+    { "-cl-nv-verbose -w", "[-w]", "option '-cl-nv-verbose' is another vendor's" },
+    { "-cl-nv-maxrregcount=32", "", "option '-cl-nv-maxrregcount=32' is another vendor's" },
+    { "-O3 -DA", "[-DA]", "option '-O3' is another vendor's" },
+    { "-O3x", NULL, "'-O3x' is not an option" },
+    { "-cl-nv-other", NULL, "'-cl-nv-other' is not an option" },
     { "-D -g", NULL, "'-g' is no definition" },
     { "-D -g -D -fplugin=/x.so", NULL, "'-g' is no definition" },
     { "-D -D -fplugin=/x.so", NULL, "'-D' is no definition" },
@@ -203,7 +208,8 @@ static void words_are_read(void **state)
         }
         bytes_add_zeros(&words, 1);
         bytes_add_zeros(&log, 1);
-        bool right = reading->words ? status == PPU_COMPILE_OK && strcmp((char *)words.at, reading->words) == 0
+        bool right = reading->words ? status == PPU_COMPILE_OK && strcmp((char *)words.at, reading->words) == 0 &&
+                                          (reading->says ? !!strstr((char *)log.at, reading->says) : *log.at == 0)
                                     : status == PPU_COMPILE_BAD_OPTIONS && strstr((char *)log.at, reading->says);
         if (!right) {
             print_error("[%s]: status %d, words %s, log: %s\n", reading->text, (int)status, (char *)words.at,

@@ -323,6 +323,45 @@ static void dot_products_are_told(void **state)
     assert_int_equal(fast.accumulating_saturating_mixed_signedness_accelerated, CL_FALSE);
 }
 
+/* ---- other vendors ---- */
+
+static void CL_CALLBACK keep_note(const char *text, const void *data, size_t bytes, void *user)
+{
+    (void)data;
+    (void)bytes;
+    snprintf(user, 256, "%s", text);
+}
+
+/* Harmless flags and options are taken, and the program is told; what nobody knows is refused. */
+static void vendors_words_are_noted(void **state)
+{
+    struct fixture *f = *state;
+    const char *source = "kernel void k(global int *out) { *out = 1; }";
+    const cl_mem_flags persistent = 1u << 6; /* CL_MEM_USE_PERSISTENT_MEM_AMD */
+    char note[256] = "", log[512] = "";
+    cl_int error = CL_SUCCESS;
+    cl_mem_flags kept = 0;
+
+    cl_context context = clCreateContext(NULL, 1, &f->device, keep_note, note, &error);
+    check(error);
+    cl_mem buffer = clCreateBuffer(context, CL_MEM_READ_ONLY | persistent, 64, NULL, &error);
+    check(error);
+    assert_non_null(strstr(note, "another vendor's"));
+    check(clGetMemObjectInfo(buffer, CL_MEM_FLAGS, sizeof(kept), &kept, NULL));
+    assert_int_equal(kept, CL_MEM_READ_ONLY | persistent);
+    check(clReleaseMemObject(buffer));
+    assert_null(clCreateBuffer(context, 1u << 30, 64, NULL, &error));
+    assert_int_equal(error, CL_INVALID_VALUE);
+    cl_program program = clCreateProgramWithSource(context, 1, &source, NULL, &error);
+    check(error);
+    check(clBuildProgram(program, 0, NULL, "-cl-nv-verbose -cl-nv-maxrregcount=32", NULL, NULL));
+    check(clGetProgramBuildInfo(program, f->device, CL_PROGRAM_BUILD_LOG, sizeof(log), log, NULL));
+    assert_true(strstr(log, "-cl-nv-verbose") && strstr(log, "another vendor's"));
+    assert_int_equal(clBuildProgram(program, 0, NULL, "-cl-nv-nothing", NULL, NULL), CL_INVALID_BUILD_OPTIONS);
+    check(clReleaseProgram(program));
+    check(clReleaseContext(context));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -336,6 +375,7 @@ int main(void)
         cl_test("fields of bits are as a loop over bits has them [F6]", fields_of_bits),
         cl_test("dot products of bytes, at the ends of the range too [F6]", dot_products_of_bytes),
         cl_test("dot products are told as what they are [F6]", dot_products_are_told),
+        cl_test("harmless words of other vendors are taken, and noted [F6]", vendors_words_are_noted),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
