@@ -15,6 +15,7 @@
 #include "qemu-device/core/memory/guest_mem.h"
 #include "qemu-device/core/regs.h"
 #include "qemu-device/core/sm/exec.h"
+#include "qemu-device/core/sm/lane_rows.h"
 #include "qemu-device/core/sm/lanes.h"
 #include "qemu-device/core/sm/registers.h"
 #include "qemu-device/core/sm/step.h"
@@ -138,10 +139,12 @@ static struct lanes token_waiting(const struct warp *w, const struct ppu_token *
     struct lanes mask = token_mask(token), waiting = { { 0 } };
 
     mask = lanes_and(&mask, &own);
-    LANES_EACH(&mask, lane)
-    {
-        if (w->reason[lane] == token->type && w->wait_pc[lane] == token->address) {
-            lanes_set(&waiting, lane);
+    for (uint32_t pass = 0; pass < w->passes; pass++) {
+        const uint32_t first = pass * PPU_LANES;
+
+        if (mask.m[pass] != 0) {
+            waiting.m[pass] = mask.m[pass] & lanes_equal_to(w->reason + first, (uint8_t)token->type, w->wait_pc + first,
+                                                            token->address);
         }
     }
     return waiting;
@@ -166,6 +169,11 @@ void engine_disable(struct warp *w, const struct lanes *set, uint32_t reason, ui
             }
             continue;
         }
+        if (lanes_are_many(set->m[pass])) {
+            lanes_put_byte(w->reason + first, set->m[pass], (uint8_t)reason);
+            lanes_put_word(w->wait_pc + first, set->m[pass], pc);
+            continue;
+        }
         for (uint32_t left = set->m[pass]; left != 0; left &= left - 1) {
             uint32_t lane = first + (uint32_t)__builtin_ctz(left);
             w->reason[lane] = (uint8_t)reason;
@@ -178,9 +186,14 @@ void engine_disable(struct warp *w, const struct lanes *set, uint32_t reason, ui
 
 void engine_enable(struct warp *w, const struct lanes *set, uint32_t pc)
 {
-    LANES_EACH(set, lane)
-    {
-        w->reason[lane] = PPU_REASON_ACTIVE;
+    for (uint32_t pass = 0; pass < w->passes; pass++) {
+        if (lanes_are_many(set->m[pass])) {
+            lanes_put_byte(w->reason + pass * PPU_LANES, set->m[pass], PPU_REASON_ACTIVE);
+            continue;
+        }
+        for (uint32_t left = set->m[pass]; left != 0; left &= left - 1) {
+            w->reason[pass * PPU_LANES + (uint32_t)__builtin_ctz(left)] = PPU_REASON_ACTIVE;
+        }
     }
     w->active = lanes_or(&w->active, set);
     w->turned = true;

@@ -20,6 +20,7 @@
 #include "qemu-device/core/sm/decode.h"
 #include "qemu-device/core/sm/exec.h"
 #include "qemu-device/core/sm/file.h"
+#include "qemu-device/core/sm/lane_rows.h"
 #include "qemu-device/core/sm/lanes.h"
 #include "qemu-device/core/sm/page_lookup.h"
 #include "qemu-device/core/sm/pending_adds_order.h"
@@ -89,11 +90,8 @@ void engine_barrier_open(struct sm *sm, struct sm_cta *cta)
     for (uint32_t i = 0; i < cta->cta.task->cta_warps; i++) {
         struct warp *w = &sm->warp[cta->warp[i]];
 
-        LANES_EACH(&w->live, lane)
-        {
-            if (w->reason[lane] == PPU_REASON_BARRIER) {
-                w->reason[lane] = PPU_TOKEN_YIELD;
-            }
+        for (uint32_t pass = 0; pass < w->passes; pass++) {
+            lanes_replace_byte(w->reason + pass * PPU_LANES, PPU_REASON_BARRIER, PPU_TOKEN_YIELD);
         }
         if (w->state == WARP_BARRIER) {
             w->state = WARP_READY;
