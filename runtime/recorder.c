@@ -69,7 +69,7 @@ static void find_tool(void)
     if (!path || strlen(path) >= sizeof(address.sun_path)) {
         return;
     }
-    strcpy(address.sun_path, path);
+    memcpy(address.sun_path, path, strlen(path) + 1);
     recorder.tool = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
     if (recorder.tool >= 0 && connect(recorder.tool, (const void *)&address, sizeof(address)) != 0) {
         close(recorder.tool);
@@ -131,12 +131,13 @@ static void put_record(struct ppu_recorder *file, const struct ppu_trace_record 
 {
     uint32_t number = __atomic_fetch_add(&file->ring.tail, 1, __ATOMIC_RELAXED);
     struct ppu_trace_record *to = &file->record[number % PPU_RECORDER_RECORDS];
-    const uint32_t *from = (const void *)record;
+    uint32_t words[sizeof(*record) / sizeof(uint32_t)];
 
+    memcpy(words, record, sizeof(words));
     __atomic_store_n(&to->sequence, PPU_TRACE_TORN(number), __ATOMIC_RELAXED);
     /* A reader that sees a new word sees the torn sequence too, hence each store is a release. */
-    for (uint32_t i = 0; i < offsetof(struct ppu_trace_record, sequence) / sizeof(*from); i++) {
-        shared_store_release(&((uint32_t *)(void *)to)[i], from[i]);
+    for (uint32_t i = 0; i < offsetof(struct ppu_trace_record, sequence) / sizeof(words[0]); i++) {
+        shared_store_release(&((uint32_t *)(void *)to)[i], words[i]);
     }
     shared_store_release(&to->sequence, number); /* partner: the reader's first look at it */
 }

@@ -231,9 +231,10 @@ static json_t *data_of(const struct timeline *timeline)
 
 bool page_write(FILE *file, const struct timeline *timeline)
 {
-    const char *mark = memmem(page_start, (size_t)(page_end - page_start), DATA_MARK, strlen(DATA_MARK));
+    size_t size = (uintptr_t)page_end - (uintptr_t)page_start; /* two objects to the compiler */
+    const char *mark = memmem(page_start, size, DATA_MARK, strlen(DATA_MARK));
     json_t *data = data_of(timeline);
-    size_t before = (size_t)(mark - page_start), after = (size_t)(page_end - mark) - strlen(DATA_MARK);
+    size_t before = (size_t)(mark - page_start), after = size - before - strlen(DATA_MARK);
 
     bool written = data && fwrite(page_start, 1, before, file) == before && json_dumpf(data, file, FLAGS) == 0 &&
                    fwrite(mark + strlen(DATA_MARK), 1, after, file) == after;
