@@ -102,9 +102,8 @@ static struct element constant_element(struct isel *s, LLVMValueRef value)
     if (LLVMGetTypeKind(LLVMTypeOf(value)) == LLVMPointerTypeKind) {
         return select_pointer(s, value);
     }
-    if (LLVMIsAConstantExpr(value) && LLVMGetConstOpcode(value) == LLVMPtrToInt) {
-        return select_widen(s, select_pointer(s, LLVMGetOperand(value, 0)),
-                            ir_bits(s->compilation, LLVMTypeOf(LLVMGetOperand(value, 0))), words, false);
+    if (LLVMIsAConstantExpr(value) && select_constant_expression(s, value, &element)) {
+        return element;
     }
     compilation_fail_value(s->compilation, "no code for the constant", value);
 }

@@ -188,31 +188,36 @@ static bool select_halves(struct isel *s, LLVMValueRef value)
     return false;
 }
 
+/* The result of an operation on one element of `bits`. */
+static struct element integer_element(struct isel *s, LLVMValueRef value, const struct integer_op *op, uint32_t bits,
+                                      struct element a, struct element b)
+{
+    if (bits == 1) {
+        return bool_op(s, value, op->opcode, a, b);
+    }
+    if (op->zeros || op->sign) {
+        a = select_extend(s, a, bits, op->sign);
+    }
+    if (is_shift(op->opcode)) {
+        b = select_extend(s, b, bits, false);
+        b = bits > 32 ? element_half(b.kind == ELEMENT_REGISTER ? element_register(select_reg(s, b), 2) : b, 0) : b;
+    } else if (op->zeros || op->sign) {
+        b = select_extend(s, b, bits, op->sign);
+    }
+    struct element done = select_op(s, bits > 32 ? op->op64 : op->op, a, b);
+    done.above = result_above(op, a, b);
+    return done;
+}
+
 static void select_integer(struct isel *s, LLVMValueRef value, const struct integer_op *op)
 {
     if ((op->opcode == LLVMMul && select_wide_product(s, value)) || (op->opcode == LLVMOr && select_halves(s, value))) {
         return;
     }
     for (uint32_t i = 0; i < select_elements(s, LLVMTypeOf(value)); i++) {
-        uint32_t bits = type_bits(s, value, i);
         struct element a = select_element(s, LLVMGetOperand(value, 0), i);
         struct element b = select_element(s, LLVMGetOperand(value, 1), i);
-        if (bits == 1) {
-            select_set(s, value, i, bool_op(s, value, op->opcode, a, b));
-            continue;
-        }
-        if (op->zeros || op->sign) {
-            a = select_extend(s, a, bits, op->sign);
-        }
-        if (is_shift(op->opcode)) {
-            b = select_extend(s, b, bits, false);
-            b = bits > 32 ? element_half(b.kind == ELEMENT_REGISTER ? element_register(select_reg(s, b), 2) : b, 0) : b;
-        } else if (op->zeros || op->sign) {
-            b = select_extend(s, b, bits, op->sign);
-        }
-        struct element done = select_op(s, bits > 32 ? op->op64 : op->op, a, b);
-        done.above = result_above(op, a, b);
-        select_set(s, value, i, done);
+        select_set(s, value, i, integer_element(s, value, op, type_bits(s, value, i), a, b));
     }
 }
 
@@ -675,6 +680,30 @@ static void select_freeze(struct isel *s, LLVMValueRef value)
         }
         select_set(s, value, i, element);
     }
+}
+
+bool select_constant_expression(struct isel *s, LLVMValueRef value, struct element *done)
+{
+    LLVMOpcode opcode = LLVMGetConstOpcode(value);
+    uint32_t bits = ir_bits(s->compilation, LLVMTypeOf(value));
+    struct element a = select_element(s, LLVMGetOperand(value, 0), 0);
+
+    if (opcode == LLVMPtrToInt) {
+        *done =
+            select_widen(s, a, ir_bits(s->compilation, LLVMTypeOf(LLVMGetOperand(value, 0))), bits > 32 ? 2 : 1, false);
+        return true;
+    }
+    if (opcode == LLVMTrunc) {
+        *done = truncate(s, a, bits);
+        return true;
+    }
+    for (uint32_t i = 0; i < PPU_ARRAY_SIZE(integer_ops); i++) {
+        if (integer_ops[i].opcode == opcode) {
+            *done = integer_element(s, value, &integer_ops[i], bits, a, select_element(s, LLVMGetOperand(value, 1), 0));
+            return true;
+        }
+    }
+    return false;
 }
 
 bool select_alu(struct isel *s, LLVMValueRef value)

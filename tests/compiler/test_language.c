@@ -93,6 +93,16 @@ static void generics(struct device *device)
     }
 }
 
+static void chosen_pointers(struct device *device)
+{
+    device_kernel(device, "chosen_pointers");
+    int32_t *out = device_buffer(device, 0, 4 * THREADS);
+    device_run_threads(device, THREADS, GROUP);
+    for (uint32_t t = 0; t < THREADS; t++) {
+        device_expect(device, "chosen pointers", t, out[t], 1);
+    }
+}
+
 static void atomics(struct device *device)
 {
     device_kernel(device, "atomics");
@@ -479,10 +489,10 @@ static void atomics_anywhere(struct device *device)
 static void language(void **state)
 {
     static void (*const checks[])(struct device *) = {
-        structures, constants,        vectors,         generics,       atomics,        prints,
-        halves,     normals,          private_atomics, copies,         address_spaces, threes,
-        wides,      half_vectors,     print_more,      group_sizes,    variables,      long_copies,
-        pointers,   atomics_anywhere, nulls,           held_addresses,
+        structures, constants,        vectors,         generics,       atomics,         prints,
+        halves,     normals,          private_atomics, copies,         address_spaces,  threes,
+        wides,      half_vectors,     print_more,      group_sizes,    variables,       long_copies,
+        pointers,   atomics_anywhere, nulls,           held_addresses, chosen_pointers,
     };
     struct device *device = *state;
 

@@ -67,6 +67,29 @@ __kernel void generics(__global int *out, __global int *in)
     out[t] = sum_of(p, 4);
 }
 
+bool is_fence(cl_mem_fence_flags fence)
+{
+    return fence == 0 || fence == CLK_GLOBAL_MEM_FENCE || fence == CLK_LOCAL_MEM_FENCE;
+}
+
+__global int chosen_here = 1;
+
+/* A generic pointer to a variable at program scope, or to local memory: where it points is asked of its address. */
+__kernel void chosen_pointers(__global int *out)
+{
+    __local int near;
+    uint t = get_global_id(0);
+
+    near = 2;
+    int *p = t % 2 != 0 ? &chosen_here : (int *)&near;
+    work_group_barrier(CLK_LOCAL_MEM_FENCE);
+    if (t % 2 != 0) {
+        out[t] = is_fence(get_fence(p)) && to_global(p) && *p == chosen_here;
+    } else {
+        out[t] = is_fence(get_fence(p)) && to_local(p) && *p == near;
+    }
+}
+
 __kernel void atomics(__global atomic_int *count, __global atomic_ulong *wide, __global int *old)
 {
     __local atomic_int shared;
