@@ -16,12 +16,12 @@ static bool same_ref(const struct mir *mir, struct mir_ref x, struct mir_ref y)
     return rx->class == ry->class && rx->phys + x.sub == ry->phys + y.sub;
 }
 
-/* Compares copies and constants, which have nothing else. */
+/* Compares copies and constants, which have nothing else. A guarded one is the same as none. */
 static bool same_insn(const struct mir *mir, const struct mir_insn *x, const struct mir_insn *y)
 {
     return x->code.op == y->code.op && x->code.scalar == y->code.scalar && x->code.immed == y->code.immed &&
            x->code.imm == y->code.imm && same_ref(mir, x->d, y->d) && same_ref(mir, x->a, y->a) &&
-           same_ref(mir, x->b, y->b) && y->guard.reg == 0;
+           same_ref(mir, x->b, y->b) && x->guard.reg == 0 && y->guard.reg == 0;
 }
 
 static bool overlap(const struct mir *mir, const struct mir_operand *x, const struct mir_operand *y)
