@@ -500,13 +500,18 @@ static bool reconverge_level(struct flow *flow, uint32_t loop, const bool *parts
     return leaves;
 }
 
-/* Nothing behind a block is convergent in which lanes that parted yield, or where regions cross. */
+/*
+ * Nothing behind a block is convergent in which lanes that parted yield, or where regions cross. Nor is it behind and
+ * in one in which lanes yield that are together: some of them, by chance, go on.
+ */
 static void leak(struct flow *flow, const bool *breaks)
 {
     bool *seen = arena_new(flow->arena, bool, flow->count);
     bool changed = true;
 
     for (uint32_t b = 0; b < flow->count; b++) {
+        bool yields = flow->yields && flow->yields[b];
+        flow->convergent[b] &= !yields;
         seen[b] = flow->leaks[b] || (breaks[b] && !flow->convergent[b]);
     }
     while (changed) {

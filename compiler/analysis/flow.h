@@ -51,6 +51,7 @@ struct flow {
     struct flow_loop *loops; /* outer before inner */
     bool parted;             /* the warp may have parted before the first block: no block is convergent */
     const bool *ends;        /* blocks with nothing but the end of the thread; NULL: none */
+    const bool *yields;      /* blocks with a yield, which lanes that are together may leave apart; NULL: none */
     bool *convergent;        /* all living lanes of the warp pass the block together, each time */
     bool *leaks;             /* regions cross at its branch: what follows is not convergent */
     struct flow_token *tokens;

@@ -122,28 +122,53 @@ static bool now_scalar(const struct ir *ir, uint32_t number)
     }
 }
 
+/* Yields let some lanes pass by chance, so that lanes part at them that were together. */
+static bool is_yield(LLVMValueRef value)
+{
+    switch (ir_is_instruction(value, LLVMCall) ? primitive_find(ir_callee(value)) : PRIMITIVE_NONE) {
+    case PRIMITIVE_YIELD:
+    case PRIMITIVE_YIELD_NOW:
+    case PRIMITIVE_YIELD_EVERY:
+    case PRIMITIVE_YIELD_CHANCE:
+        return true;
+    default:
+        return false;
+    }
+}
+
+static void find_yield(LLVMValueRef insn, void *opaque)
+{
+    bool *found = (bool *)opaque;
+
+    if (!*found && is_yield(insn)) {
+        *found = true;
+    } else if (!*found && ir_called(insn)) {
+        ir_each_instruction(ir_called(insn), find_yield, found);
+    }
+}
+
+/* Looks into called functions too: a call yields where the function does. */
+static bool may_yield(LLVMValueRef value)
+{
+    bool found = false;
+
+    find_yield(value, &found);
+    return found;
+}
+
 /* Instructions after which lanes that part do not meet at their token; functions may have some. */
 static bool is_break(LLVMValueRef value)
 {
     enum primitive primitive = ir_is_instruction(value, LLVMCall) ? primitive_find(ir_callee(value)) : PRIMITIVE_NONE;
 
-    switch (primitive) {
-    case PRIMITIVE_YIELD:
-    case PRIMITIVE_YIELD_NOW:
-    case PRIMITIVE_YIELD_EVERY:
-    case PRIMITIVE_YIELD_CHANCE:
-    case PRIMITIVE_BARRIER:
-    case PRIMITIVE_WAIT:
-        return true;
-    default:
-        return ir_called(value);
-    }
+    return is_yield(value) || primitive == PRIMITIVE_BARRIER || primitive == PRIMITIVE_WAIT || ir_called(value);
 }
 
-static void find_breaks(const struct ir *ir, bool *breaks)
+static void find_breaks(const struct ir *ir, bool *breaks, bool *yields)
 {
     for (uint32_t v = ir->argument_count; v < ir->value_count; v++) {
         breaks[ir->block_of[v]] |= is_break(ir->values[v]);
+        yields[ir->block_of[v]] |= may_yield(ir->values[v]);
     }
 }
 
@@ -174,12 +199,14 @@ void ir_find_scalars(struct ir *ir)
     bool *divergent = arena_new(&ir->compilation->arena, bool, ir->flow->count);
     bool *breaks = arena_new(&ir->compilation->arena, bool, ir->flow->count);
     bool *ends = arena_new(&ir->compilation->arena, bool, ir->flow->count);
+    bool *yields = arena_new(&ir->compilation->arena, bool, ir->flow->count);
     bool changed = true;
 
     memset(ir->scalar, true, ir->value_count);
-    find_breaks(ir, breaks);
+    find_breaks(ir, breaks, yields);
     find_ends(ir, ends);
     ir->flow->ends = ends;
+    ir->flow->yields = yields;
     flow_reconverge(ir->flow, divergent, breaks);
     while (changed) {
         changed = false;

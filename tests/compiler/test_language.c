@@ -707,6 +707,7 @@ static void waits(void **state)
 }
 
 #define LANES 8u
+#define TURNS 3000 /* more than yields go before one that lets some lanes pass */
 
 /* In which order eight work-items came through, so many times. */
 static const int32_t *turns_of(struct device *device, const char *kernel, uint32_t rounds)
@@ -737,7 +738,15 @@ static void yields(void **state)
                               (int32_t)(LANES * i + (i == wanted[k].last ? LANES - 1 : 0)));
             }
         }
-        const int32_t *out = turns_of(device, "undone", 1);
+        const int32_t *out = turns_of(device, "counted", 1);
+        for (int32_t lane = 0; lane < (int32_t)LANES; lane++) {
+            device_expect(device, "counted", (uint32_t)lane, out[lane], TURNS - 64 * lane);
+        }
+        out = turns_of(device, "counted_alike", 1);
+        for (uint32_t lane = 0; lane < LANES; lane++) {
+            device_expect(device, "counted alike", lane, out[lane], TURNS * (TURNS - 1) / 2);
+        }
+        out = turns_of(device, "undone", 1);
         for (uint32_t lane = 0; lane < LANES; lane++) {
             device_expect(device, "undone", lane, out[lane], lane % 2 == 0 ? 2 : 1);
         }

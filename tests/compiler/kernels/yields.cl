@@ -39,3 +39,29 @@ kernel void undone(global int *out, global int *cell)
     }
     out[get_local_id(0)] = mine + 1;
 }
+
+/*
+ * Each counts its own turns, and all but the last lane end inside: the counter is each one's own, as one of 256 yields
+ * lets some of them go on alone.
+ */
+kernel void counted(global int *out, global int *turns)
+{
+    int t = get_local_id(0);
+
+    turns[0] = 3000;
+    for (int i = 0; i < turns[0] - 64 * t; i++) {
+        out[t] += 1;
+    }
+}
+
+/* The same where all have as many turns. */
+kernel void counted_alike(global int *out, global int *turns)
+{
+    int t = get_local_id(0), sum = 0;
+
+    turns[0] = 3000;
+    for (int i = 0; i < *(volatile global int *)turns; i++) {
+        sum += i;
+    }
+    out[t] = sum;
+}
