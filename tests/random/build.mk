@@ -1,0 +1,14 @@
+# SPDX-License-Identifier: MIT
+# Random programs: what runs them, and a few in the gate. `make random` runs as many as it is told.
+RANDOM_TOOLS := $(foreach t,random-host random-device random-opencl,$(BUILD)/plain/tools/$(t))
+
+$(eval $(call ppu_tool,random-host,tests/random/host.c tests/random/launch.c,,-rdynamic -ldl))
+$(eval $(call ppu_tool,random-device,tests/random/on_device.c tests/random/launch.c $(COMPILER_DEVICE),$(COMPILER_TEST_FLAGS),ppu-core ppuasm $(COMPILER_LIBS) -lm -lcmocka))
+$(eval $(call ppu_tool,random-opencl,tests/random/on_opencl.c tests/random/launch.c,,-lOpenCL))
+
+TIMEOUT_random-programs := 900
+$(eval $(call ppu_script_test,random-programs,tests/random/programs --tap --count 200,$(RANDOM_TOOLS)))
+
+.PHONY: random
+random: $(RANDOM_TOOLS) $(BUILD)/opencl/ppu.icd $(QEMU) firmware ## random programs by the thousand (COUNT=, SEED=, OPTIONS='--all --pocl --oclgrind --ppu')
+	$(Q)nice tests/random/programs --count $(or $(COUNT),1000) --seed $(or $(SEED),0) $(OPTIONS)
