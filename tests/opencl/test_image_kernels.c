@@ -39,9 +39,11 @@ static void set(cl_kernel kernel, cl_uint i, cl_mem memory)
 static void run(struct fixture *f, cl_kernel kernel, size_t x, size_t y, size_t z)
 {
     const size_t global[3] = { x, y, z };
+    cl_event done = NULL;
 
-    check(clEnqueueNDRangeKernel(f->queue, kernel, 3, NULL, global, NULL, 0, NULL, NULL));
-    check(clFinish(f->queue));
+    check(clEnqueueNDRangeKernel(f->queue, kernel, 3, NULL, global, NULL, 0, NULL, &done));
+    check(clWaitForEvents(1, &done)); /* which fails when the kernel has faulted */
+    check(clReleaseEvent(done));
 }
 
 static void read_back(struct fixture *f, cl_mem image, size_t width, size_t height, size_t depth, void *to)
