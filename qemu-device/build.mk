@@ -28,3 +28,25 @@ $(eval $(call ppu_part,ppu-core-control,ppu-core,$(wildcard $(addprefix qemu-dev
 
 # The server of vfio-user, without QEMU headers for the same reason.
 $(eval $(call ppu_lib,ppu-remote,$(wildcard qemu-device/remote/*.c),))
+
+# The tier above the interpreter: a module that the device loads when a loop is hot. Its kit is the engine's arithmetic as bitcode.
+TIER_MODULE := $(BUILD)/plain/ppu-tier.so
+TIER_SOURCES := $(filter-out qemu-device/tier/kit.c,$(sort $(wildcard qemu-device/tier/*.c)))
+TIER_KITS := $(foreach level,v3 v4,$(BUILD)/tier/kit-$(level).bc)
+TIER_CFLAGS := -isystem /usr/lib/llvm-19/include -D_GNU_SOURCE -fPIC -DKIT_V3_FILE='"$(BUILD)/tier/kit-v3.bc"' -DKIT_V4_FILE='"$(BUILD)/tier/kit-v4.bc"'
+TIER_LIBS := -L/usr/lib/llvm-19/lib -lLLVM-19 -pthread
+$(BUILD)/tier/kit-%.bc: qemu-device/tier/kit.c $(wildcard qemu-device/core/*/*.h) qemu-device/core/engine/alu.def qemu-device/core/engine/inner/arithmetic.c.inc include/ppu/isa.def include/ppu/isa.h qemu-device/build.mk
+	$(call say,CC,$< ($*))
+	$(Q)mkdir -p $(@D)
+	$(Q)clang-19 -std=c11 -O3 -march=x86-64-$* -mprefer-vector-width=512 -ffp-contract=off -fno-math-errno -fno-trapping-math -fno-strict-aliasing \
+		-fno-slp-vectorize -fno-unroll-loops -Wall -Wextra -Werror -Wno-pass-failed -Iinclude -I. -emit-llvm -c -o $@.$(pid) $<
+	$(Q)mv $@.$(pid) $@
+$(eval $(call ppu_unit,ppu-tier,$(TIER_SOURCES),$(TIER_CFLAGS)))
+$(eval $(call ppu_compile,plain,ppu-tier,$(TIER_SOURCES),$(TIER_CFLAGS)))
+TIER_OBJECTS := $(call ppu_objects,plain,ppu-tier,$(TIER_SOURCES))
+$(call ppu_objects,plain,ppu-tier,qemu-device/tier/translate.c): $(TIER_KITS)
+$(TIER_MODULE): $(TIER_OBJECTS)
+	$(call say,LD,$@)
+	$(Q)$(CC) -shared -g -o $@.$(pid) $(TIER_OBJECTS) -Wl,--no-undefined $(TIER_LIBS)
+	$(Q)mv $@.$(pid) $@
+ALL_TARGETS += $(TIER_MODULE)

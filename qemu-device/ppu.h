@@ -54,6 +54,7 @@ struct PPUState {
     HostMemoryBackend *mailbox_backend;
     char *firmware_path;
     char *vfio_user_path; /* where clients connect; NULL: the function is this machine's */
+    char *tier_path;      /* NULL: everything is interpreted */
     CharBackend log;      /* what the firmware prints */
     CharBackend notify;   /* a byte for each MSI-X vector raised */
     CharBackend life;     /* QEMU ends when its other end closes */

@@ -34,6 +34,8 @@ static const Property ppu_properties[] = {
     COUNT("sm-shared", sm_shared),
     COUNT("sm-threads", sm_threads),
     COUNT("engine-level", engine_level),
+    COUNT("engine-tier", engine_tier),
+    DEFINE_PROP_STRING("engine-tier-module", PPUState, tier_path),
     DEFINE_PROP_BOOL("cache-model", PPUState, config.cache_model, false),
     COUNT("cache-line", cache_line),
     COUNT("l1-size", l1_bytes),
@@ -109,8 +111,9 @@ static void threads_choose(PPUState *s)
     }
 }
 
-static bool config_check(const PPUState *s, Error **errp)
+static bool config_check(PPUState *s, Error **errp)
 {
+    s->config.engine_tier_module = s->tier_path;
     const char *wrong = core_config_check(&s->config);
 
     if (wrong) {

@@ -6,6 +6,7 @@
 #include "qemu-device/core/core.h"
 #include "qemu-device/core/engine/levels.h"
 #include "qemu-device/core/memory/guest_mem.h"
+#include "qemu-device/core/tier/tier.h"
 
 #define MIN_VRAM (16ull * PPU_MIB)
 #define MAX_VRAM (1ull << 40)
@@ -29,6 +30,7 @@ void core_config_default(struct core_config *config)
         .sm_vregs = 65536,
         .sm_shared = 128 * PPU_KIB,
         .sm_threads = 1,
+        .engine_tier = TIER_OFF,
         .cache_line = PPU_TRANSACTION_BYTES,
         .l1_bytes = 64 * PPU_KIB,
         .l1_ways = 8,
@@ -57,6 +59,8 @@ static const struct limit limits[] = {
       "sm-vregs must be 8192 to 1048576" },
     { offsetof(struct core_config, sm_shared), PPU_MAX_SHARED, CORE_MAX_SM_SHARED,
       "sm-shared must be 98304 to 16777216 bytes" },
+    { offsetof(struct core_config, engine_tier), 0, TIER_MODES - 1,
+      "engine-tier must be 0 (off), 1 (beside the interpreter) or 2 (at once)" },
     { offsetof(struct core_config, sm_threads), 0, CORE_MAX_SM_THREADS, "sm-threads must be 0 to 64" },
 };
 

@@ -33,6 +33,8 @@ struct core_config {
     uint32_t sm_shared;    /* bytes, at least PPU_MAX_SHARED */
     uint32_t sm_threads;   /* host threads that run SMs; 0: slices on the virtual clock */
     uint32_t engine_level; /* of x86-64 that the SMs' engine uses: 2 to 4; 1: plain C; 0: the best that the host has */
+    uint32_t engine_tier;  /* hot loops are translated: 0 never, 1 beside their execution, 2 before they go on */
+    const char *engine_tier_module; /* path of what translates; NULL: none, all is interpreted */
     uint32_t instance;
     bool test_hooks;
     bool cache_model;    /* caches are modelled and counted (A10); sizes in bytes, all powers of two: */

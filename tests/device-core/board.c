@@ -153,6 +153,7 @@ static const struct core_host_ops board_ops = {
 struct core_config board_small_config(uint32_t sm_threads)
 {
     const char *level = getenv("PPU_ENGINE_LEVEL"), *model = getenv("PPU_CACHE_MODEL");
+    const char *const tier = getenv("PPU_ENGINE_TIER");
     struct core_config config;
 
     core_config_default(&config);
@@ -167,6 +168,8 @@ struct core_config board_small_config(uint32_t sm_threads)
     config.test_hooks = true;
     config.cache_model = model && strcmp(model, "1") == 0;
     config.engine_level = level ? (uint32_t)strtoul(level, NULL, 0) : 0;
+    config.engine_tier = tier ? 2 : 0; /* at once */
+    config.engine_tier_module = tier;
     return config;
 }
 

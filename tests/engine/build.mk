@@ -40,6 +40,10 @@ $(eval $(call engine_test,pause,asan plain,tests/engine/worst.c))
 $(eval $(call engine_test,litmus))
 $(eval $(call engine_test,pending_adds,asan plain))
 $(eval $(call engine_test,progress))
+RUNTIME_engine-tier := $(TIER_MODULE)
+TIMEOUT_engine-tier := 240
+$(eval $(call engine_test,tier,plain,tests/engine/generate.c))
+
 $(eval $(call engine_test,cache,asan tsan plain,tests/engine/model_cache.c))
 
 # The engine for each level of the host's instruction set but the best, which the tests above have.

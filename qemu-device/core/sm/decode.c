@@ -16,6 +16,7 @@
 #include "qemu-device/core/sm/prologue.h"
 #include "qemu-device/core/sm/sm.h"
 #include "qemu-device/core/sm/tlb.h"
+#include "qemu-device/core/tier/heads.h"
 
 #include <string.h>
 
@@ -50,6 +51,7 @@ static uint16_t page_fill(struct sm *sm, struct code_page *page, const struct di
         page->insn[i].plain = CODE_NOT_PLAIN;
     }
     sm->window.count = 0;
+    tier_heads_forget(sm->heads);
     page->bytes = translation.host;
     page->tag = tag_of(task, va);
     return 0;
@@ -186,6 +188,7 @@ void decode_window(struct sm *sm, const struct dist_task *task, uint32_t pc)
 static void forget(struct sm *sm)
 {
     sm->window.count = 0;
+    tier_heads_forget(sm->heads);
     sm->program.start = 0;
     for (uint32_t i = 0; i < sm->config->sm_ctas; i++) {
         sm->cta[i].begun = 0;

@@ -15,6 +15,7 @@
 #include "qemu-device/core/sm/pool_state.h"
 #include "qemu-device/core/sm/sm.h"
 #include "qemu-device/core/sm/turn.h"
+#include "qemu-device/core/tier/tier.h"
 #include "qemu-device/core/sm/warp.h"
 
 #include <stdio.h>
@@ -201,11 +202,12 @@ bool sm_pool_new(struct core *core)
     pool->paused = true;
     pool->slice_ns = SLICE_NEVER;
     init_locks(pool);
+    pool->tier = tier_new(config);
     pool->sm = calloc(config->sms, sizeof(*pool->sm));
     pool->sms = pool->sm ? config->sms : 0;
     bool ok = pool->sm && (!config->cache_model || cache_l2_init(&pool->l2, config));
     for (uint32_t i = 0; i < pool->sms; i++) {
-        ok = sm_new(&pool->sm[i], core, i, config->cache_model ? &pool->l2 : NULL) && ok;
+        ok = sm_new(&pool->sm[i], core, i, config->cache_model ? &pool->l2 : NULL, pool->tier) && ok;
     }
     if (!ok || !start_workers(pool, PPU_MIN(config->sm_threads, config->sms))) {
         sm_pool_free(core);
@@ -233,6 +235,7 @@ void sm_pool_free(struct core *core)
     for (uint32_t i = 0; i < pool->sms; i++) {
         sm_free(&pool->sm[i]);
     }
+    tier_free(pool->tier);
     cache_l2_free(&pool->l2);
     pthread_cond_destroy(&pool->wake);
     pthread_cond_destroy(&pool->idle);
@@ -361,6 +364,11 @@ void sm_slice_run(struct core *core)
 }
 
 /* ---- being observed ---- */
+
+uint64_t sm_translations(struct core *core)
+{
+    return tier_made((*core_sm_pool(core))->tier);
+}
 
 uint64_t sm_count(struct core *core, uint32_t sm, enum ppu_counter counter)
 {

@@ -26,7 +26,8 @@ uint64_t sm_slice_deadline(struct core *core);
 void sm_slice_run(struct core *core);
 uint64_t sm_time_ns(struct core *core, uint32_t context); /* spent on an address space, since reset [any] */
 uint64_t sm_count(struct core *core, uint32_t sm, enum ppu_counter counter); /* since reset [any] */
-void sm_pool_text(struct core *core, char *buf, size_t size);                /* for core_state_text() [lock] */
+uint64_t sm_translations(struct core *core);                  /* of loops to code of the host, that were made [any] */
+void sm_pool_text(struct core *core, char *buf, size_t size); /* for core_state_text() [lock] */
 /* State of the SM side; core.c keeps the pointer. */
 struct sm_pool **core_sm_pool(struct core *core); /* [any] */
 

@@ -37,6 +37,7 @@
 #include "qemu-device/core/sm/token_queue.h"
 #include "qemu-device/core/sm/turn.h"
 #include "qemu-device/core/sm/warp.h"
+#include "qemu-device/core/tier/heads.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -56,7 +57,7 @@ static bool sm_alloc(struct sm *sm)
     return sm->cta && sm->warp && sm->sys && sm->token_answer && sm->code && sm_file_init(sm);
 }
 
-bool sm_new(struct sm *sm, struct core *core, uint32_t number, struct cache_l2 *l2)
+bool sm_new(struct sm *sm, struct core *core, uint32_t number, struct cache_l2 *l2, struct tier *tier)
 {
     const struct core_config *config = core_config_of(core);
 
@@ -72,12 +73,14 @@ bool sm_new(struct sm *sm, struct core *core, uint32_t number, struct cache_l2 *
         return false;
     }
     sm->l2 = l2;
+    sm->heads = tier_heads_new(tier);
     subvector_init(sm);
     return true;
 }
 
 void sm_free(struct sm *sm)
 {
+    tier_heads_free(sm->heads);
     free(sm->cta);
     free(sm->warp);
     free(sm->sys);

@@ -31,6 +31,8 @@ struct core_config;
 struct engine_level_ops;
 struct sm_cta;
 struct sys_request;
+struct tier;
+struct tier_heads;
 struct warp;
 
 #define SM_ROWS (PPU_MAX_VREGS + 1u) /* of registers; one more, as they are looked up by pairs */
@@ -71,7 +73,8 @@ struct sm {
     struct code_window window; /* of the turn before; until pages change */
     struct code_insn begun;    /* of decode_begun() */
     struct program program;
-    struct exec exec; /* the warp of the turn */
+    struct tier_heads *heads; /* NULL: everything is interpreted */
+    struct exec exec;         /* the warp of the turn */
     struct pending_adds pending_adds;
     struct dist_ends ends; /* that the distributor has not been told of */
 };
@@ -113,7 +116,8 @@ static inline void sm_attend(struct sm *sm)
 }
 
 void sm_drop_all(struct sm *sm); /* as after reset; the distributor is not told */
-bool sm_new(struct sm *sm, struct core *core, uint32_t number, struct cache_l2 *l2); /* NULL: none is modelled */
+/* `l2` NULL: caches are not modelled; `tier` NULL: everything is interpreted. */
+bool sm_new(struct sm *sm, struct core *core, uint32_t number, struct cache_l2 *l2, struct tier *tier);
 void sm_free(struct sm *sm);
 
 #endif

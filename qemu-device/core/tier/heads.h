@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Keeps what an SM knows of the loops that its warps came to: how hot they are, and their translations. */
+#ifndef QEMU_DEVICE_CORE_TIER_HEADS_H
+#define QEMU_DEVICE_CORE_TIER_HEADS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct code_insn;
+struct exec;
+struct tier;
+struct tier_entry;
+struct tier_translation;
+
+#define TIER_HEADS 64u /* a power of two */
+#define HEAD_TRIALS 64u
+#define HEAD_LEAST 16u /* instructions of an entry, on the average: fewer do not pay */
+
+/* A loop, by its first instruction as the SM has it decoded. */
+struct tier_head {
+    const struct code_insn *code;               /* NULL: none */
+    uint32_t insns;                             /* from the first to the furthest that was seen to jump back */
+    uint32_t spent;                             /* instructions, about */
+    bool never;                                 /* translating it does not pay */
+    struct tier_entry *entry;                   /* NULL: not asked for */
+    const struct tier_translation *translation; /* NULL: not there */
+    uint32_t entered;                           /* times, and instructions that were executed so; until HEAD_TRIALS */
+    uint32_t executed;
+};
+
+struct tier_heads {
+    struct tier *tier;
+    uint32_t threshold;
+    struct tier_head head[TIER_HEADS];
+};
+
+struct tier_heads *tier_heads_new(struct tier *tier); /* NULL: no memory, or no tier */
+void tier_heads_free(struct tier_heads *heads);
+/* Code has changed: what was decoded is not what it was. */
+void tier_heads_forget(struct tier_heads *heads);
+/* The loop is hot, or its translation was asked for: NULL, or the translation. */
+const struct tier_translation *tier_head_look(const struct exec *x, struct tier_head *head);
+/* Another loop has its place. */
+void tier_head_replace(struct tier_heads *heads, struct tier_head *head, const struct code_insn *code);
+
+/* A warp has jumped back to `code`, to execute the `insns` from there on again; NULL: they are interpreted. */
+static inline struct tier_head *tier_head_find(const struct exec *x, struct tier_heads *heads,
+                                               const struct code_insn *code, uint32_t insns)
+{
+    struct tier_head *const head = &heads->head[(uintptr_t)code / 64 % TIER_HEADS];
+
+    if (__builtin_expect(head->code != code, 0)) {
+        if (head->spent > insns) {
+            head->spent -= insns;
+            return NULL;
+        }
+        tier_head_replace(heads, head, code);
+    }
+    head->insns = head->insns < insns ? insns : head->insns;
+    if (head->translation) {
+        return head;
+    }
+    head->spent += insns;
+    return head->spent >= heads->threshold && !head->never && tier_head_look(x, head) ? head : NULL;
+}
+
+/* How much an entry has executed. */
+static inline void tier_head_pays(struct tier_head *head, uint32_t executed)
+{
+    if (head->entered < HEAD_TRIALS) {
+        head->executed += executed;
+        if (++head->entered == HEAD_TRIALS && head->executed < HEAD_TRIALS * HEAD_LEAST) {
+            head->never = true;
+            head->translation = NULL;
+        }
+    }
+}
+
+#endif

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Says what the engine and the module that translates code know of each other. The module is of the same tree; that the
+ * two agree about the layout of a warp is checked when it is loaded.
+ *
+ * A unit is a loop: instructions that follow one another, entered at the first. Translated code keeps nothing of a warp
+ * between two of its groups of instructions: registers, predicates and pc are in memory, as the interpreter has them.
+ */
+#ifndef QEMU_DEVICE_CORE_TIER_UNIT_H
+#define QEMU_DEVICE_CORE_TIER_UNIT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "ppu/isa.h"
+#include "qemu-device/core/sm/code.h"
+#include "qemu-device/core/sm/cta.h"
+#include "qemu-device/core/sm/exec.h"
+#include "qemu-device/core/sm/sm.h"
+#include "qemu-device/core/sm/step.h"
+#include "qemu-device/core/sm/warp.h"
+
+#define TIER_MAX_INSNS 256u
+#define TIER_CHUNK 16u /* lanes that translated code computes at once */
+#define TIER_MODULE_SYMBOL "ppu_tier_module"
+
+/* An instruction of a unit, as an SM has decoded it. */
+struct tier_insn {
+    struct ppu_insn insn;
+    uint32_t imm[2];
+    uint16_t vregs; /* as code_insn.vregs */
+    uint8_t kinds;
+    uint8_t known; /* 0: the interpreter does it, whatever it is */
+    uint32_t steady;
+};
+
+/* What is translated; two that are equal byte by byte have the same code. */
+struct tier_unit {
+    uint32_t wave;
+    uint32_t modelled; /* caches are modelled: accesses to memory are the interpreter's */
+    uint32_t insns;
+    struct tier_insn insn[TIER_MAX_INSNS];
+};
+
+/* How far a warp is in its turn. */
+struct tier_turn {
+    uint32_t done; /* instructions */
+    uint32_t budget;
+    uint32_t step; /* enum step: STEP_NEXT: it goes on at its pc; else as of an instruction */
+};
+
+/* Where the lanes of a load or a store lie on the host. */
+struct tier_row {
+    uint8_t *host;
+    uint64_t step;  /* from the bytes of a chunk to those of the next; 0: all lanes have `word` */
+    uint32_t lines; /* transactions */
+    uint32_t word[TIER_CHUNK];
+};
+
+/* What translated code calls of the engine. False: it returns at once, and turn->step is set. */
+struct tier_calls {
+    /* Interprets `count` instructions one behind the other, from the warp's pc on. */
+    bool (*straight)(struct exec *x, const struct code_insn *code, uint32_t count, struct tier_turn *turn);
+    /* Interprets a transfer of control; the warp's pc is set. */
+    bool (*control)(struct exec *x, const struct code_insn *code, struct tier_turn *turn);
+    /* Finds a load or store of a whole warp at `base` and an offset of each lane; false: not here, nothing is done. */
+    bool (*row)(struct exec *x, const struct code_insn *code, uint64_t base, struct tier_row *row);
+    /* Finds the bytes that a scalar load wants; NULL: not here, nothing is done. */
+    const uint8_t *(*one)(struct exec *x, const struct code_insn *code, uint64_t at);
+};
+
+/* `head`: the first instruction. The warp's pc is at it, all of its registers are as in normal mode. */
+typedef void tier_code(struct exec *x, const struct code_insn *head, struct tier_turn *turn,
+                       const struct tier_calls *calls);
+
+struct tier_translation {
+    tier_code *code;
+    uint32_t vregs; /* registers that a warp must have */
+    uint32_t wave;
+    uint32_t insns; /* at most, between two places where the turn's budget is looked at */
+    void *memory;   /* the module's */
+};
+
+/* What the module exports. */
+struct tier_module {
+    uint64_t (*layout)(void);                                                      /* as tier_layout() of the module */
+    bool (*translate)(const struct tier_unit *unit, struct tier_translation *out); /* false: it does not pay [any] */
+    void (*drop)(struct tier_translation *translation);
+};
+
+/* Tells one layout of what translated code accesses from another. */
+static inline uint64_t tier_layout(void)
+{
+    const size_t at[] = {
+        sizeof(struct exec),
+        offsetof(struct exec, w),
+        offsetof(struct exec, cta),
+        offsetof(struct exec, sm),
+        offsetof(struct exec, vreg),
+        offsetof(struct exec, steady),
+        offsetof(struct exec, whole),
+        sizeof(struct warp),
+        offsetof(struct warp, pc),
+        offsetof(struct warp, active),
+        offsetof(struct warp, pred),
+        offsetof(struct warp, sreg),
+        offsetof(struct sm, attention),
+        offsetof(struct sm_cta, count),
+        sizeof(struct code_insn),
+        sizeof(struct tier_unit),
+        sizeof(struct tier_row),
+        sizeof(struct tier_calls),
+    };
+    uint64_t all = 0xcbf29ce484222325ull;
+
+    for (size_t i = 0; i < sizeof(at) / sizeof(at[0]); i++) {
+        all = (all ^ at[i]) * 0x100000001b3ull;
+    }
+    return all;
+}
+
+#endif

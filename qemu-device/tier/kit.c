@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Operations as functions of lanes, in LLVM's bitcode: what the tier writes into the code of a loop. They are rows of
+ * engine/alu.def and the comparisons of isa.def, as the interpreter's are. Names: v_ for the lanes of a chunk, s_ for
+ * one value. Results that are floats keep their NaNs, which v_CANON_f and v_CANON_g make the one; those of s_ are made.
+ */
+#include "ppu/isa.h"
+#include "qemu-device/core/sm/counters.h"
+#include "qemu-device/core/sm/found_pages.h"
+#include "qemu-device/core/tier/unit.h"
+#include "qemu-device/tier/place.h"
+
+#define LEVEL_INLINE static inline __attribute__((always_inline))
+#include "qemu-device/core/engine/inner/arithmetic.c.inc"
+
+#define KIT_ARGUMENTS                                                                                         \
+    uint32_t *restrict dl, uint32_t *restrict dh, const uint32_t *al, const uint32_t *ah, const uint32_t *bl, \
+        const uint32_t *bh, const uint32_t *cl, const uint32_t *ch
+#define KIT_UNUSED (void)dl, (void)dh, (void)al, (void)ah, (void)bl, (void)bh, (void)cl, (void)ch
+#define KIT_EACH                                                                                                \
+    _Pragma("clang loop vectorize(assume_safety) vectorize_width(16) interleave_count(1)") for (uint32_t i = 0; \
+                                                                                                i < TIER_CHUNK; i++)
+#define KIT(prefix, name)             \
+    void prefix##name(KIT_ARGUMENTS); \
+    __attribute__((always_inline)) void prefix##name(KIT_ARGUMENTS)
+
+/* The bits of a value as it is. */
+LEVEL_INLINE uint32_t raw_of_f(float value)
+{
+    uint32_t bits;
+
+    memcpy(&bits, &value, sizeof(bits));
+    return bits;
+}
+LEVEL_INLINE uint64_t raw_of_g(double value)
+{
+    uint64_t bits;
+
+    memcpy(&bits, &value, sizeof(bits));
+    return bits;
+}
+#define raw_of_u bits_of_u
+#define raw_of_s bits_of_s
+#define raw_of_m bits_of_m
+#define raw_of_U bits_of_U
+#define raw_of_S bits_of_S
+#define raw_of_n bits_of_n
+
+#define VALUE_AT(name, ta, tb, tc) value_##name(GET_##ta(al[i], ah[i]), GET_##tb(bl[i], bh[i]), GET_##tc(cl[i], ch[i]))
+#define PUT_VALUE(td, bits)                         \
+    dl[i] = (uint32_t)(bits);                       \
+    if (WORDS_##td == 2) {                          \
+        dh[i] = (uint32_t)((uint64_t)(bits) >> 32); \
+    }
+#define ONE_VALUE(name, td, ta, tb, tc)                                  \
+    KIT(s_, name)                                                        \
+    {                                                                    \
+        const uint32_t i = 0;                                            \
+        KIT_UNUSED;                                                      \
+        const bits_##td bits = bits_of_##td(VALUE_AT(name, ta, tb, tc)); \
+        PUT_VALUE(td, bits)                                              \
+    }
+#define OPERATION(name, td, ta, tb, tc, expression)                         \
+    VALUE(name, td, ta, tb, tc, expression)                                 \
+    KIT(v_, name)                                                           \
+    {                                                                       \
+        KIT_UNUSED;                                                         \
+        KIT_EACH                                                            \
+        {                                                                   \
+            const bits_##td bits = raw_of_##td(VALUE_AT(name, ta, tb, tc)); \
+            PUT_VALUE(td, bits)                                             \
+        }                                                                   \
+    }                                                                       \
+    ONE_VALUE(name, td, ta, tb, tc)
+
+#define ALU1(name, td, ta, expression) OPERATION(name, td, ta, z, z, expression)
+#define ALUB(name, td, tb, expression) OPERATION(name, td, z, tb, z, expression)
+#define ALU2(name, td, ta, tb, expression) OPERATION(name, td, ta, tb, z, expression)
+#define ALU3(name, td, ta, tb, tc, expression) OPERATION(name, td, ta, tb, tc, expression)
+/* Functions of the host's library are the interpreter's. */
+#define DEAR1(name, td, ta, expression)
+#define DEAR2(name, td, ta, tb, expression) \
+    VALUE(name, td, ta, tb, z, expression)  \
+    ONE_VALUE(name, td, ta, tb, z)
+
+#define LOW_AT(words, low) ((words) != 0 ? (low)[i] : 0u)
+#define HIGH_AT(words, high) ((words) == 2 ? (high)[i] : 0u)
+#define HALVES_AT(name, wa, wb, wc)                                                                     \
+    const uint32_t low = low_##name(LOW_AT(wa, al), LOW_AT(wb, bl), LOW_AT(wc, cl));                    \
+    const uint32_t high = high_##name(LOW_AT(wa, al), HIGH_AT(wa, ah), LOW_AT(wb, bl), HIGH_AT(wb, bh), \
+                                      LOW_AT(wc, cl), HIGH_AT(wc, ch), low);                            \
+    dl[i] = low;                                                                                        \
+    dh[i] = high;
+#define WIDE(name, wa, wb, wc, low_value, high_value) \
+    HALVES(name, low_value, high_value)               \
+    KIT(v_, name)                                     \
+    {                                                 \
+        KIT_UNUSED;                                   \
+        KIT_EACH                                      \
+        {                                             \
+            HALVES_AT(name, wa, wb, wc)               \
+        }                                             \
+    }                                                 \
+    KIT(s_, name)                                     \
+    {                                                 \
+        const uint32_t i = 0;                         \
+        KIT_UNUSED;                                   \
+        HALVES_AT(name, wa, wb, wc)                   \
+    }
+#include "qemu-device/core/engine/alu.def"
+
+#define CONVERSION(stype, dtype, round, sat, td, ta, expression) \
+    OPERATION(CVT_##stype##_##dtype, td, ta, z, z, expression)
+CONVERSIONS(CONVERSION)
+
+/* ---- comparisons: all ones where they hold ---- */
+
+#define COMPARISON(name, ta, tsigned, expression)                                                \
+    HOLDS(name, ta, tsigned, expression)                                                         \
+    KIT(v_, name)                                                                                \
+    {                                                                                            \
+        KIT_UNUSED;                                                                              \
+        KIT_EACH                                                                                 \
+        {                                                                                        \
+            dl[i] = 0u - (uint32_t)holds_##name(GET_##ta(al[i], ah[i]), GET_##ta(bl[i], bh[i])); \
+        }                                                                                        \
+    }                                                                                            \
+    KIT(s_, name)                                                                                \
+    {                                                                                            \
+        const uint32_t i = 0;                                                                    \
+        KIT_UNUSED;                                                                              \
+        dl[i] = 0u - (uint32_t)holds_##name(GET_##ta(al[i], ah[i]), GET_##ta(bl[i], bh[i]));     \
+    }
+#define PPU_ICMP(name, text, number, expression)    \
+    COMPARISON(ICMP_##name, u, int32_t, expression) \
+    COMPARISON(ICMP64_##name, U, int64_t, expression)
+#define PPU_FCMP(name, text, number, expression)  \
+    COMPARISON(FCMP_##name, f, float, expression) \
+    COMPARISON(FCMP64_##name, g, double, expression)
+#include "ppu/isa.def"
+
+/* ---- NaNs ---- */
+
+KIT(v_, CANON_f)
+{
+    KIT_UNUSED;
+    KIT_EACH
+    {
+        dl[i] = bits_of_f(float_of(al[i]));
+    }
+}
+KIT(v_, CANON_g)
+{
+    KIT_UNUSED;
+    KIT_EACH
+    {
+        const uint64_t bits = bits_of_g(double_of(GET_U(al[i], ah[i])));
+        dl[i] = (uint32_t)bits;
+        dh[i] = (uint32_t)(bits >> 32);
+    }
+}
+
+/* ---- rows of whole warps ---- */
+
+/* The transactions of lanes that follow one another from `at` on. */
+LEVEL_INLINE uint32_t lines_of(uint64_t at, uint32_t wave, uint32_t bytes)
+{
+    const uint32_t row = PPU_LANES * bytes;
+    uint32_t lines = 0;
+
+    if (row % PPU_TRANSACTION_BYTES == 0) {
+        return wave / PPU_LANES * count_lines(at, row);
+    }
+    for (uint32_t pass = 0; pass < wave / PPU_LANES; pass++) {
+        lines += count_lines(at + (uint64_t)pass * row, row);
+    }
+    return lines;
+}
+
+/* Puts what lies there in the place of the bytes of a chunk. */
+LEVEL_INLINE void spread(const uint8_t *host, uint32_t bytes, uint32_t word[TIER_CHUNK])
+{
+    const uint32_t value = bytes == 4   ? *(const volatile uint32_t *)(const void *)host
+                           : bytes == 2 ? *(const volatile uint16_t *)(const void *)host * 0x10001u
+                                        : *(const volatile uint8_t *)host * 0x1010101u;
+
+    KIT_EACH
+    {
+        word[i] = value;
+    }
+}
+
+bool kit_row(const struct exec *x, const struct code_insn *code, uint64_t base, uint32_t reg, uint32_t wave,
+             uint32_t bytes, uint32_t flags, struct kit_place *out, uint32_t word[TIER_CHUNK]);
+/* As tier_calls.row, where registers are known to be steady and the page is one that was found before. */
+__attribute__((always_inline)) bool kit_row(const struct exec *x, const struct code_insn *code, uint64_t base,
+                                            uint32_t reg, uint32_t wave, uint32_t bytes, uint32_t flags,
+                                            struct kit_place *out, uint32_t word[TIER_CHUNK])
+{
+    const bool store = flags & KIT_ROW_STORE, indexed = flags & KIT_ROW_INDEXED, offsets = flags & KIT_ROW_OFFSETS;
+    const struct page *const page =
+        store ? &x->found->writes : &x->found->reads[(uintptr_t)code / sizeof(*code) % FOUND_READS];
+    const bool alike = !offsets || x->step[reg] == 0;
+    const uint64_t offset = offsets ? ppu_isa_lane_offset(indexed, bytes, x->vreg[reg * wave]) : 0;
+    const uint64_t at = base + offset, in = at - page->first;
+    const uint32_t step = alike ? 0 : bytes, all = step * (wave - 1) + bytes;
+
+    if ((offsets && ((x->steady >> reg & 1u) == 0 || (!alike && x->step[reg] != (indexed ? 1 : bytes)))) ||
+        (store && alike) || (uint32_t)offset > UINT32_MAX - step * (wave - 1) || at % bytes != 0 ||
+        in >= page->bytes || page->bytes - in < all || x->sm->pending_adds.base) {
+        return false;
+    }
+    out->host = page->host + in;
+    out->step = (uint64_t)bytes * TIER_CHUNK;
+    out->lines = lines_of(at, wave, bytes);
+    if (alike) {
+        spread(out->host, bytes, word);
+        out->host = (uint8_t *)word;
+        out->step = 0;
+        out->lines = wave / PPU_LANES;
+    }
+    return true;
+}

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "qemu-device/tier/writer.h"
+
+LLVMBasicBlockRef write_block(struct writer *t)
+{
+    return LLVMAppendBasicBlockInContext(t->context, t->function, "");
+}
+
+void write_at(struct writer *t, LLVMBasicBlockRef block)
+{
+    LLVMPositionBuilderAtEnd(t->builder, block);
+}
+
+LLVMValueRef write_i32(const struct writer *t, uint32_t value)
+{
+    return LLVMConstInt(t->i32, value, false);
+}
+
+LLVMValueRef write_i64(const struct writer *t, uint64_t value)
+{
+    return LLVMConstInt(t->i64, value, false);
+}
+
+LLVMValueRef write_behind(const struct writer *t, LLVMValueRef pointer, LLVMValueRef offset)
+{
+    return LLVMBuildGEP2(t->builder, LLVMInt8TypeInContext(t->context), pointer, &offset, 1, "");
+}
+
+LLVMValueRef write_field(const struct writer *t, LLVMValueRef pointer, uint64_t offset)
+{
+    return write_behind(t, pointer, write_i64(t, offset));
+}
+
+LLVMValueRef write_load(const struct writer *t, LLVMTypeRef type, LLVMValueRef pointer)
+{
+    LLVMValueRef load = LLVMBuildLoad2(t->builder, type, pointer, "");
+
+    LLVMSetAlignment(load, type == t->lanes ? 4 : type == t->ptr || type == t->i64 ? 8 : type == t->i16 ? 2 : 4);
+    return load;
+}
+
+void write_store(const struct writer *t, LLVMValueRef value, LLVMValueRef pointer)
+{
+    const LLVMTypeRef type = LLVMTypeOf(value);
+    LLVMValueRef store = LLVMBuildStore(t->builder, value, pointer);
+
+    LLVMSetAlignment(store, type == t->lanes ? 4 : type == t->ptr || type == t->i64 ? 8 : type == t->i16 ? 2 : 4);
+}
+
+LLVMValueRef write_load_shared(const struct writer *t, LLVMTypeRef type, LLVMValueRef pointer, uint32_t align)
+{
+    LLVMValueRef load = LLVMBuildLoad2(t->builder, type, pointer, "");
+
+    LLVMSetAlignment(load, align);
+    LLVMSetVolatile(load, true);
+    return load;
+}
+
+void write_store_shared(const struct writer *t, LLVMValueRef value, LLVMValueRef pointer, uint32_t align)
+{
+    LLVMValueRef store = LLVMBuildStore(t->builder, value, pointer);
+
+    LLVMSetAlignment(store, align);
+    LLVMSetVolatile(store, true);
+}
+
+LLVMValueRef write_splat(const struct writer *t, LLVMValueRef word)
+{
+    LLVMValueRef first = LLVMBuildInsertElement(t->builder, LLVMGetPoison(t->lanes), word, write_i32(t, 0), "");
+
+    return LLVMBuildShuffleVector(t->builder, first, LLVMGetPoison(t->lanes), LLVMConstNull(t->lanes), "");
+}
+
+LLVMValueRef write_call(const struct writer *t, size_t which, LLVMTypeRef result, LLVMValueRef *arguments,
+                        uint32_t count)
+{
+    LLVMTypeRef types[4];
+
+    for (uint32_t i = 0; i < count; i++) {
+        types[i] = LLVMTypeOf(arguments[i]);
+    }
+    LLVMValueRef callee = write_load(t, t->ptr, write_field(t, t->calls, which));
+    return LLVMBuildCall2(t->builder, LLVMFunctionType(result, types, count, false), callee, arguments, count, "");
+}
+
+void write_count(const struct writer *t, LLVMValueRef pointer, LLVMValueRef more)
+{
+    write_store(t, LLVMBuildAdd(t->builder, write_load(t, LLVMTypeOf(more), pointer), more, ""), pointer);
+}
+
+void write_rarely(const struct writer *t, LLVMValueRef condition, LLVMBasicBlockRef rare, LLVMBasicBlockRef mostly)
+{
+    const unsigned kind = LLVMGetMDKindIDInContext(t->context, "prof", 4);
+    LLVMMetadataRef weights[3] = {
+        LLVMMDStringInContext2(t->context, "branch_weights", 14),
+        LLVMValueAsMetadata(write_i32(t, 1)),
+        LLVMValueAsMetadata(write_i32(t, 2000)),
+    };
+    LLVMValueRef branch = LLVMBuildCondBr(t->builder, condition, rare, mostly);
+
+    LLVMSetMetadata(branch, kind, LLVMMetadataAsValue(t->context, LLVMMDNodeInContext2(t->context, weights, 3)));
+}
+
+void write_pc(const struct writer *t, uint32_t n)
+{
+    write_store(t, LLVMBuildAdd(t->builder, t->base, write_i32(t, n), ""),
+                write_field(t, t->w, offsetof(struct warp, pc)));
+}
+
+void write_straight(struct writer *t, uint32_t n, uint32_t count)
+{
+    LLVMBasicBlockRef on = write_block(t);
+    LLVMValueRef arguments[] = { t->x, write_field(t, t->head, n * sizeof(struct code_insn)), write_i32(t, count),
+                                 t->turn };
+
+    write_pc(t, n);
+    LLVMValueRef ok = write_call(t, offsetof(struct tier_calls, straight), t->i1, arguments, 4);
+    write_rarely(t, LLVMBuildNot(t->builder, ok, ""), t->leave, on);
+    write_at(t, on);
+}

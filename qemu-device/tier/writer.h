@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Holds what the parts of the translator know of the function they write, and writes what they all need. */
+#ifndef QEMU_DEVICE_TIER_WRITER_H
+#define QEMU_DEVICE_TIER_WRITER_H
+
+#include <llvm-c/Core.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "qemu-device/core/tier/unit.h"
+#include "qemu-device/tier/ops.h"
+
+#define KIT_SLOTS 8u   /* arguments of a function of the kit: low and high words of d, a, b, c */
+#define GROUP_ROWS 16u /* loads and stores of a group */
+
+struct writer {
+    const struct tier_unit *unit;
+    enum tier_kind kind[TIER_MAX_INSNS];
+    LLVMContextRef context;
+    LLVMModuleRef module;
+    LLVMBuilderRef builder;
+    LLVMValueRef function;
+    LLVMTypeRef i1, i16, i32, i64, ptr, lanes, mask, kit;
+    LLVMValueRef x, head, turn, calls;   /* the function's arguments */
+    LLVMValueRef w, vreg, cta, sm, base; /* x->w and so on; the warp's pc at the entry */
+    LLVMValueRef many[KIT_SLOTS], one[KIT_SLOTS], rows[GROUP_ROWS], places[GROUP_ROWS], words[GROUP_ROWS];
+    LLVMValueRef full; /* i1 in memory: all lanes of the wave are active */
+    LLVMValueRef taken,
+        rest; /* i32 in memory: not 0 when active lanes have the guard of the block's end, or have not */
+    LLVMBasicBlockRef leave;
+};
+
+LLVMBasicBlockRef write_block(struct writer *t);
+void write_at(struct writer *t, LLVMBasicBlockRef block);
+LLVMValueRef write_i32(const struct writer *t, uint32_t value);
+LLVMValueRef write_i64(const struct writer *t, uint64_t value);
+/* `offset` bytes behind a pointer. */
+LLVMValueRef write_field(const struct writer *t, LLVMValueRef pointer, uint64_t offset);
+LLVMValueRef write_behind(const struct writer *t, LLVMValueRef pointer, LLVMValueRef offset);
+LLVMValueRef write_load(const struct writer *t, LLVMTypeRef type, LLVMValueRef pointer);
+void write_store(const struct writer *t, LLVMValueRef value, LLVMValueRef pointer);
+/* Accesses memory that others access, too: as often as it stands there. */
+LLVMValueRef write_load_shared(const struct writer *t, LLVMTypeRef type, LLVMValueRef pointer, uint32_t align);
+void write_store_shared(const struct writer *t, LLVMValueRef value, LLVMValueRef pointer, uint32_t align);
+LLVMValueRef write_splat(const struct writer *t, LLVMValueRef word);
+/* One of struct tier_calls. */
+LLVMValueRef write_call(const struct writer *t, size_t which, LLVMTypeRef result, LLVMValueRef *arguments,
+                        uint32_t count);
+/* Adds to a number of 32 bits in memory. */
+void write_count(const struct writer *t, LLVMValueRef pointer, LLVMValueRef more);
+/* A branch that is hardly ever taken to `rare`. */
+void write_rarely(const struct writer *t, LLVMValueRef condition, LLVMBasicBlockRef rare, LLVMBasicBlockRef mostly);
+/* Sets the warp's pc to the unit's instruction n. */
+void write_pc(const struct writer *t, uint32_t n);
+/* Interprets `count` instructions from n on. What follows goes on behind them. */
+void write_straight(struct writer *t, uint32_t n, uint32_t count);
+
+/* Writes instructions that are none of the interpreter's, one behind the other; `masked`: for some of the lanes. */
+void write_group(struct writer *t, uint32_t first, uint32_t count, bool masked, uint32_t guard);
+/* Says of the active lanes whether they have the guard: `taken` and `rest`. */
+void write_guard(struct writer *t, uint32_t guard);
+/* True when instruction n can be the next of a group that began at `first`. */
+bool group_takes(const struct writer *t, uint32_t first, uint32_t n, bool masked);
+
+/* Writes the whole function; the module has the kit. */
+void write_unit(struct writer *t);
+
+#endif

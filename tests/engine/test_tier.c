@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Tests loops that are translated to code of the host: they do what the interpreter does, to the bytes of memory and the
+ * counters. Two machines of one SM run the same programs; one translates every loop before it goes on.
+ */
+#include "qemu-device/core/core.h"
+#include "qemu-device/core/sm/pool.h"
+#include "qemu-device/core/tier/tier.h"
+#include "tests/engine/generate.h"
+#include "tests/engine/rig.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MODULE "build/plain/ppu-tier.so"
+#define INPUT_BYTES 0x40000u
+#define TURNS 37u
+#define PROGRAMS 4u
+
+struct pair {
+    struct rig *plain;
+    struct rig *tier;
+    uint64_t random;
+    char *text;
+};
+
+static struct rig *machine(bool tier)
+{
+    struct core_config config = board_small_config(1);
+
+    config.sms = 1;
+    config.engine_tier = tier ? TIER_AT_ONCE : TIER_OFF;
+    config.engine_tier_module = MODULE;
+    return rig_new_config(&config);
+}
+
+static int setup(void **state)
+{
+    struct pair *p = calloc(1, sizeof(*p));
+
+    assert_non_null(p);
+    p->plain = machine(false);
+    p->tier = machine(true);
+    p->random = random_seed();
+    p->text = malloc(GEN_TEXT_BYTES);
+    assert_non_null(p->text);
+    *state = p;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    struct pair *p = *state;
+
+    rig_free(p->plain);
+    rig_free(p->tier);
+    free(p->text);
+    free(p);
+    return 0;
+}
+
+static uint64_t translations(const struct pair *p)
+{
+    return sm_translations(p->tier->board->core);
+}
+
+static const uint64_t *counts(const struct rig *rig)
+{
+    return (const uint64_t *)(const void *)(rig->board->vram + TMD_AT(0) + offsetof(struct ppu_tmd_copy, count));
+}
+
+struct params {
+    uint64_t data;
+    uint32_t turns;
+    float step;
+};
+
+/* ---- loops written by hand ---- */
+
+static void run(struct rig *rig, const char *text, uint32_t wave, uint32_t threads, const uint8_t *input)
+{
+    const struct params params = { DATA_VA, TURNS, 0.37f };
+
+    memcpy(rig_data(rig, 0), input, INPUT_BYTES);
+    rig_load_text(rig, text);
+    struct ppu_tmd tmd = rig_tmd(rig, "k");
+    tmd.wave = (uint8_t)wave;
+    tmd.shared_bytes = 4096;
+    rig_shape(&tmd, 3, 1, threads, 1);
+    rig_params(rig, 0, &tmd, &params, sizeof(params));
+    rig_run_done(rig, &tmd);
+}
+
+static void compare(struct pair *p, const char *text, uint32_t wave, uint32_t threads)
+{
+    uint8_t *input = malloc(INPUT_BYTES);
+
+    assert_non_null(input);
+    random_bytes(&p->random, input, INPUT_BYTES);
+    run(p->plain, text, wave, threads, input);
+    run(p->tier, text, wave, threads, input);
+    if (memcmp(rig_data(p->plain, 0), rig_data(p->tier, 0), INPUT_BYTES) != 0) {
+        uint32_t at = 0;
+        while (memcmp(rig_data(p->plain, at), rig_data(p->tier, at), 4) == 0) {
+            at += 4;
+        }
+        fail_msg("wave %u, %u threads: word 0x%x is 0x%x, by the interpreter 0x%x", wave, threads, at,
+                 *(uint32_t *)rig_data(p->tier, at), *(uint32_t *)rig_data(p->plain, at));
+    }
+    assert_memory_equal(counts(p->plain), counts(p->tier), PPU_COUNTERS * sizeof(uint64_t));
+    free(input);
+}
+
+/* s0: data, s2: turns, s3: a float, v0: number of the thread, v1: where its words begin. */
+#define BEGIN                                                                                                    \
+    ".kernel k\n.vregs 40\nldp.b64 s0, [0]\nldp.b64 s2, [8]\nrdsr v0, %tid\nrdsr s4, %cta.x\nrdsr s5, %ntid.x\n" \
+    "mad v0, s4, s5, v0\nshl v1, v0, 2\nmov v2, 0\nmov v3, 0\nmov v4, 1\nmov v5, 3\nmov v6, 7\nmov v7, 0\nmov s8, 0\n"
+#define LOOP "loop: "
+#define END                                                                                                  \
+    "add s8, s8, 1\nisetp.ne.s p7, s8, s2\n@p7 bra loop\nmov s10, 0x20000\nmov s11, 0\nadd64 s10, s0, s10\n" \
+    "stg.b32 v2, [s10+v1]\nstg.b32 v3, [s10+v1+0x4000]\nstg.b32 v4, [s10+v1+0x8000]\nexit\n"
+
+static const char *const kernels[] = {
+    /* a product of matrices: a row, a word that is the same for all lanes, and one by the scalar unit */
+    BEGIN "mov v6, 0\nmov s6, s0\nmov s7, s1\n" LOOP
+          "ldg.b32 v8, [s0+v1]\nldg.b32 v9, [s0+v6]\nldg.b32 s9, [s6]\nffma v2, v8, v9, v2\nffma v3, v8, s9, v3\n"
+          "add v6, v6, 4\nadd64 s6, s6, 4\nadd v1, v1, 4\nadd v1, v1, -4\n" END,
+    /* widths, and a row that is stored and loaded again */
+    BEGIN LOOP "ldg.u8 v8, [s0+v0]\nldg.s8 v9, [s0+v0+1]\nshl v11, v0, 1\nldg.u16 v10, [s0+v11+2]\n"
+               "ldg.s16 v12, [s0+v11+4]\nadd v2, v8, v9\nmad v3, v10, v12, v3\nxor v2, v2, v3\n"
+               "stg.b32 v2, [s0+v1+0x8000]\nldg.b32 v4, [s0+v1+0x8004]\nstg.u8 v2, [s0+v0+0x10000]\n" END,
+    /* lanes leave one by one */
+    BEGIN "and v6, v0, 31\npbrk out\n" LOOP "isetp.lt p0, v6, s8\n@p0 brk out\nmul v3, v3, v5\nadd v3, v3, v6\n"
+          "fadd v2, v2, s3\nadd s8, s8, 1\nisetp.ne.s p7, s8, s2\n@p7 bra loop\nbrk out\nout: mov s8, 0\n"
+          "mov v7, 0\nagain: add v7, v7, v3\nadd s8, s8, 1\nisetp.ne.s p7, s8, s2\n@p7 bra again\nmov v4, v7\n"
+          "stg.b32 v2, [s0+v1]\nstg.b32 v3, [s0+v1+0x4000]\nstg.b32 v4, [s0+v1+0x8000]\nexit\n",
+    /* guards, predicates, a choice, and a branch that some lanes take each time */
+    BEGIN LOOP "and v8, v0, 7\nadd v8, v8, s8\nand v8, v8, 3\nisetp.eq p0, v8, 1\nisetp.gt p1, v8, s8\n"
+               "por p2, p0, !p1\npxor p3, p2, p0\n@p0 add v2, v2, 5\n@!p2 mul v3, v3, v5\nsel v4, v2, v3, !p3\n"
+               "@p3 xor v3, v3, v4\nssy join\n@p0 bra join1\nadd v3, v3, 1\nsync join\njoin1: add v3, v3, 2\n"
+               "sync join\njoin: add v2, v2, v3\n" END,
+    /* 64 bits, doubles, NaNs and signs */
+    BEGIN LOOP
+    "mulw v8, v2, v5\nmadw v10, v0, v6, v8\nadd64 v8, v8, v10\nshr64 v8, v8, 3\nadd v2, v2, v8\n"
+    "xor v2, v2, v9\nldg.b32 v12, [s0+v1]\nfmul v13, v12, v12\nfsub v14, v13, |v12|\nffma v15, -v14, v12, v13\n"
+    "fsqrt v16, v15\nfmin v17, v16, v14\nfmax v18, v16, -v17\nfmov v19, -v15\nfsetp.lt p0, v17, v18\n"
+    "@p0 fadd v3, v3, v18\nxor v4, v4, v19\ncvt.f64.s32 v20, v2\ndfma v22, v20, v20, v20\n"
+    "ddiv v24, v22, v20\nxor v4, v4, v25\ncvt.s32.f32 v26, v16\nadd v3, v3, v26\nprmt v27, v2, v3, v4\n"
+    "xor v2, v2, v27\nbfe v28, v2, v5, v6\nadd v2, v2, v28\n" END,
+    /* what the interpreter does in the middle: shared memory, an atomic, shuffles, a special function, a barrier */
+    BEGIN LOOP "and v8, v1, 0xffc\nadd v2, v2, 1\nadd v3, v3, v2\nsts.b32 v2, [v8]\nadd v4, v4, v3\nlds.b32 v9, [v8]\n"
+               "add v2, v2, v9\nxor v3, v3, v2\nshflx v10, v3, 1\nadd v4, v4, v10\nadd v3, v3, 7\nmul v3, v3, v5\n"
+               "bar 0\nadd v3, v3, v4\nadd v4, v4, 1\nxor v4, v4, v3\nmul v2, v2, 3\nadd v2, v2, v4\n" END,
+    /* a loop in a loop */
+    BEGIN LOOP "mov s9, 0\ninner: add v2, v2, v0\nmad v3, v2, v5, v3\nxor v4, v4, v3\nadd s9, s9, 1\n"
+               "isetp.ne.s p6, s9, 5\n@p6 bra inner\nadd v4, v4, 1\n" END,
+};
+
+static void by_hand(void **state)
+{
+    static const uint32_t waves[] = { 32, 64, 128 }, threads[] = { 128, 100, 256 };
+    struct pair *p = *state;
+
+    for (uint32_t i = 0; i < sizeof(kernels) / sizeof(kernels[0]); i++) {
+        for (uint32_t n = 0; n < 3; n++) {
+            const uint64_t before = translations(p);
+            printf("# kernel %u, wave %u\n", i, waves[n]);
+            compare(p, kernels[i], waves[n], threads[n]);
+            assert_true(translations(p) > before);
+        }
+    }
+}
+
+/* ---- random programs ---- */
+
+static struct outcome run_random(struct rig *rig, const char *text, uint32_t wave, uint32_t threads, uint32_t ctas,
+                                 const uint8_t *input)
+{
+    uint64_t params[GEN_PARAMS / 8];
+
+    memcpy(params, input, sizeof(params));
+    params[0] = DATA_VA;
+    memcpy(rig_data(rig, 0), input, GEN_BYTES);
+    memset(rig_data(rig, GEN_LOCKS_AT), 0, GEN_LOCKS_BYTES);
+    rig_load_text(rig, text);
+    struct ppu_tmd tmd = rig_tmd(rig, "k");
+    tmd.wave = (uint8_t)wave;
+    tmd.vregs = GEN_VREGS;
+    tmd.shared_bytes = generate_shared(threads);
+    tmd.local_bytes = GEN_LOCAL;
+    tmd.local_va = LOCAL_VA;
+    tmd.local_size = LOCAL_SIZE;
+    tmd.token_count = GEN_TOKENS;
+    rig_shape(&tmd, ctas, 1, threads, 1);
+    rig_params(rig, 0, &tmd, params, sizeof(params));
+    return rig_run(rig, &tmd);
+}
+
+static void by_chance(void **state)
+{
+    struct pair *p = *state;
+    uint8_t *input = malloc(GEN_BYTES);
+    const uint64_t before = translations(p);
+
+    assert_non_null(input);
+    for (uint32_t left = random_rounds(PROGRAMS); left != 0; left--) {
+        const uint32_t wave = PPU_LANES << left % 3, ctas = 1 + random_below(&p->random, 3);
+        const uint32_t threads = 1 + random_below(&p->random, GEN_THREADS_MAX / ctas);
+
+        random_bytes(&p->random, input, GEN_BYTES);
+        generate(&p->random, GEN_JOINED, threads, p->text);
+        struct outcome plain = run_random(p->plain, p->text, wave, threads, ctas, input);
+        struct outcome tier = run_random(p->tier, p->text, wave, threads, ctas, input);
+        assert_int_equal(plain.event.kind, PPU_SLOT_DONE);
+        assert_int_equal(tier.event.kind, PPU_SLOT_DONE);
+        assert_memory_equal(rig_data(p->plain, 0), rig_data(p->tier, 0), GEN_BYTES);
+        assert_memory_equal(counts(p->plain), counts(p->tier), PPU_COUNTERS * sizeof(uint64_t));
+    }
+    assert_true(translations(p) > before);
+    free(input);
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        { "translated loops do what the interpreter does [A7][A8]", by_hand, setup, teardown, NULL },
+        { "so do loops of random programs [A7][E3]", by_chance, setup, teardown, NULL },
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
