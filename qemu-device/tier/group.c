@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Writes a group of instructions: what is the same for all lanes comes first, then a loop over chunks of lanes, in which
- * registers are values. In memory are the values of before the group until the loop, and those of behind it after it.
+ * Writes a group of instructions: what is the same for all lanes comes first, then a loop over chunks of lanes, in
+ * which registers are values. In memory are the values of before the group until the loop, and those of behind it after
+ * it.
  */
 #include "qemu-device/core/sm/prologue.h"
 #include "qemu-device/tier/place.h"
@@ -239,7 +240,8 @@ static void copy_place(const struct writer *t, LLVMValueRef row, LLVMValueRef pl
 
     write_store(t, host, write_field(t, place, offsetof(struct kit_place, host)));
     write_store(t, step, write_field(t, place, offsetof(struct kit_place, step)));
-    write_store(t, LLVMBuildZExt(t->builder, lines, t->i64, ""), write_field(t, place, offsetof(struct kit_place, lines)));
+    write_store(t, LLVMBuildZExt(t->builder, lines, t->i64, ""),
+                write_field(t, place, offsetof(struct kit_place, lines)));
 }
 
 static void find_row(struct group *g, uint32_t n)

@@ -206,8 +206,8 @@ __attribute__((always_inline)) bool kit_row(const struct exec *x, const struct c
     const uint32_t step = alike ? 0 : bytes, all = step * (wave - 1) + bytes;
 
     if ((offsets && ((x->steady >> reg & 1u) == 0 || (!alike && x->step[reg] != (indexed ? 1 : bytes)))) ||
-        (store && alike) || (uint32_t)offset > UINT32_MAX - step * (wave - 1) || at % bytes != 0 ||
-        in >= page->bytes || page->bytes - in < all || x->sm->pending_adds.base) {
+        (store && alike) || (uint32_t)offset > UINT32_MAX - step * (wave - 1) || at % bytes != 0 || in >= page->bytes ||
+        page->bytes - in < all || x->sm->pending_adds.base) {
         return false;
     }
     out->host = page->host + in;

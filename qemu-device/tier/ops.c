@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "qemu-device/tier/ops.h"
+#include "ppu/macros.h"
 #include "qemu-device/core/tier/unit.h"
 
 #include <stddef.h>
@@ -24,7 +25,7 @@ static struct tier_op conversion_of(const struct ppu_insn *insn)
 {
     const bool whole = insn->stype < PPU_TYPE_F16 && insn->dtype < PPU_TYPE_F16;
 
-    for (size_t i = 0; i < sizeof(conversions) / sizeof(conversions[0]) && !insn->sat; i++) {
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(conversions) && !insn->sat; i++) {
         const struct conversion *const row = &conversions[i];
         if (row->from == insn->stype && row->to == insn->dtype && (whole || row->round == insn->round)) {
             return row->op;

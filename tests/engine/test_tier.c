@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests loops that are translated to code of the host: they do what the interpreter does, to the bytes of memory and the
- * counters. Two machines of one SM run the same programs; one translates every loop before it goes on.
+ * Tests loops that are translated to code of the host: they do what the interpreter does, to the bytes of memory and
+ * the counters. Two machines of one SM run the same programs; one translates every loop before it goes on.
  */
+#include "ppu/macros.h"
 #include "qemu-device/core/core.h"
 #include "qemu-device/core/sm/pool.h"
 #include "qemu-device/core/tier/tier.h"
@@ -162,7 +163,7 @@ static void by_hand(void **state)
     static const uint32_t waves[] = { 32, 64, 128 }, threads[] = { 128, 100, 256 };
     struct pair *p = *state;
 
-    for (uint32_t i = 0; i < sizeof(kernels) / sizeof(kernels[0]); i++) {
+    for (uint32_t i = 0; i < PPU_ARRAY_SIZE(kernels); i++) {
         for (uint32_t n = 0; n < 3; n++) {
             const uint64_t before = translations(p);
             printf("# kernel %u, wave %u\n", i, waves[n]);

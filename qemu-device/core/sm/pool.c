@@ -15,8 +15,8 @@
 #include "qemu-device/core/sm/pool_state.h"
 #include "qemu-device/core/sm/sm.h"
 #include "qemu-device/core/sm/turn.h"
-#include "qemu-device/core/tier/tier.h"
 #include "qemu-device/core/sm/warp.h"
+#include "qemu-device/core/tier/tier.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -36,7 +36,7 @@ struct sm_pool {
     struct sm *sm;
     uint32_t sms;
     struct cache_l2 l2; /* when caches are modelled */
-    struct tier *tier; /* NULL: everything is interpreted */
+    struct tier *tier;  /* NULL: everything is interpreted */
     uint32_t workers;
     struct sm_worker *worker;
     pthread_mutex_t lock; /* below all others; guards what follows */

@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "ppu/isa.h"
+#include "ppu/macros.h"
 #include "qemu-device/core/sm/code.h"
 #include "qemu-device/core/sm/cta.h"
 #include "qemu-device/core/sm/exec.h"
@@ -114,7 +115,7 @@ static inline uint64_t tier_layout(void)
     };
     uint64_t all = 0xcbf29ce484222325ull;
 
-    for (size_t i = 0; i < sizeof(at) / sizeof(at[0]); i++) {
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(at); i++) {
         all = (all ^ at[i]) * 0x100000001b3ull;
     }
     return all;
