@@ -34,10 +34,10 @@ FLOOR_POCL, WANTED_POCL, FLOOR_OCLGRIND, WANTED_OCLGRIND = 0.5, 0.8, 250, 400
 TWO_FLOOR, TWO_WANTED = 1.6, 1.8
 
 
-def ppu_environment(folder, threads):
+def ppu_environment(folder, threads, tier=0):
     """Environment in which programs find a PPU whose SMs have so many host threads."""
-    launcher = Path(folder) / f"ppu-run-{threads}"
-    launcher.write_text(f"#!/bin/sh\nexec {TOP}/tools/ppu-run --sm-threads {threads} \"$@\"\n")
+    launcher = Path(folder) / f"ppu-run-{threads}-{tier}"
+    launcher.write_text(f"#!/bin/sh\nexec {TOP}/tools/ppu-run --sm-threads {threads} --engine-tier {tier} \"$@\"\n")
     launcher.chmod(0o755)
     return {"OCL_ICD_VENDORS": str(TOP / "build/opencl/ppu.icd"), "PPU_RUN": str(launcher)}
 
@@ -46,6 +46,7 @@ LAUNCHERS = tempfile.TemporaryDirectory()
 PLATFORMS = {
     "ppu": ([], ppu_environment(LAUNCHERS.name, 1), "PPU"),
     "ppu2": ([], ppu_environment(LAUNCHERS.name, 2), "PPU"),
+    "tier": ([], ppu_environment(LAUNCHERS.name, 1, 1), "PPU"),
     "pocl": (["taskset", "-c", "1"], {"POCL_MAX_PTHREAD_COUNT": "1"}, "Portable"),
     "oclgrind": (["oclgrind"], {}, "Oclgrind"),
 }
@@ -84,9 +85,9 @@ def geometric_mean(values):
 
 
 def main():
-    pocl_ratios, oclgrind_ratios = [], []
+    pocl_ratios, oclgrind_ratios, tier_ratios = [], [], []
     for kernel, (size, small, floor, wanted) in KERNELS.items():
-        platforms = ["ppu", "pocl"] + (["ppu2"] if kernel in ("sgemm", "mandelbrot") else [])
+        platforms = ["ppu", "tier", "pocl"] + (["ppu2"] if kernel in ("sgemm", "mandelbrot") else [])
         runs = {platform: [] for platform in platforms}
         for _ in range(ROUNDS):
             for platform in platforms:
@@ -102,6 +103,10 @@ def main():
             f"{median['ppu'] * 1e3:.2f} ms, {instructions / median['ppu'] * 1e-6:.1f} M warp instructions/s, "
             f"{items / median['ppu'] * 1e-6:.0f} M items/s, waves of 128; pocl {median['pocl'] * 1e3:.2f} ms; "
             f"wanted {wanted}; medians of {ROUNDS}")
+        tier_ratios.append(median["ppu"] / median["tier"])
+        row(f"tier.{kernel}", tier_ratios[-1], None,
+            f"loops translated, against interpreted: {median['tier'] * 1e3:.2f} ms; "
+            f"pocl takes {median['pocl'] / median['tier']:.3g} times that")
         if "ppu2" in median:
             row(f"{kernel}.two_threads", median["ppu"] / median["ppu2"], TWO_FLOOR,
                 f"two host threads for the SMs: {median['ppu2'] * 1e3:.2f} ms; wanted {TWO_WANTED}")
@@ -113,6 +118,7 @@ def main():
         ratio = items / median["ppu"] / slow_rate
         oclgrind_ratios.append(ratio)
         row(f"{kernel}.vs_oclgrind", ratio, None, f"rates; Oclgrind {slow_rate * 1e-6:.3f} M items/s at size {small}")
+    row("tier.worst", min(tier_ratios), None, "the least of the rows before; the tier is off by default")
     row("geomean.vs_pocl", geometric_mean(pocl_ratios), FLOOR_POCL, f"wanted {WANTED_POCL}")
     row("geomean.vs_oclgrind", geometric_mean(oclgrind_ratios), FLOOR_OCLGRIND, f"wanted {WANTED_OCLGRIND}")
     return 0
