@@ -11,6 +11,7 @@
 
 #include <dlfcn.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -51,18 +52,23 @@ struct tier {
 
 /* ---- the module ---- */
 
+/* It stays: LLVM cannot be unloaded. */
 static const struct tier_module *load(const char *path)
 {
     void *const library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    const struct tier_module *module = library ? dlsym(library, TIER_MODULE_SYMBOL) : NULL;
+    const struct tier_module *const module = library ? dlsym(library, TIER_MODULE_SYMBOL) : NULL;
 
-    if (module && module->layout() != tier_layout()) {
-        module = NULL;
+    if (module && module->layout() == tier_layout()) {
+        return module;
     }
-    if (!module && library) {
-        dlclose(library);
+    if (!module) {
+        const char *const why = dlerror();
+        fprintf(stderr, "ppu: load the module that translates loops: %s; they are interpreted\n", why ? why : path);
+    } else {
+        fprintf(stderr, "ppu: load the module that translates loops: %s is of another version; they are interpreted\n",
+                path);
     }
-    return module; /* it stays: LLVM cannot be unloaded */
+    return NULL;
 }
 
 /* ---- the thread ---- */
