@@ -83,7 +83,7 @@ static struct tier_entry *next_asked(const struct tier *tier)
     return found;
 }
 
-static void answer(struct tier *tier, struct tier_entry *entry)
+static void translate_entry(struct tier *tier, struct tier_entry *entry)
 {
     const bool good = tier->module && tier->module->translate(entry->unit, &entry->translation);
 
@@ -107,7 +107,7 @@ static void *thread_main(void *opaque)
         }
         entry->begun = true;
         pthread_mutex_unlock(&tier->lock);
-        answer(tier, entry);
+        translate_entry(tier, entry);
         pthread_mutex_lock(&tier->lock);
         pthread_cond_broadcast(&tier->answered);
     }
