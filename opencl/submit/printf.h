@@ -6,7 +6,7 @@
 #include "opencl/api/event.h"
 
 /* Size of a submitter's buffer, with its head; CL_DEVICE_PRINTF_BUFFER_SIZE tells it. */
-#define PRINTF_BUFFER_BYTES (2u << 20)
+#define PRINTF_BUFFER_BYTES (1u << 20)
 
 /* Characters that a launch writes at most: formats can make any number of a record of eight bytes. */
 #define PRINTF_MOST_BYTES (64u << 20)
