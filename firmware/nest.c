@@ -342,7 +342,7 @@ bool nest_has_idle_cta(const struct task *task)
 
 static uint64_t place_bytes(const struct ppu_tmd *tmd)
 {
-    uint32_t threads = tmd->cta[0] * tmd->cta[1] * tmd->cta[2];
+    uint32_t threads = ppu_tmd_threads(tmd);
     return ppu_save_bytes((threads + tmd->wave - 1u) / tmd->wave, tmd->wave,
                           ppu_warp_vregs(tmd->wave, tmd->vregs, tmd->shared_vregs), tmd->token_count,
                           tmd->shared_bytes);

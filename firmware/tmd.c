@@ -23,7 +23,7 @@ struct cta_need {
 /* Dimensions are within PPU_MAX_CTA_DIM and the wave is one there is; nothing here overflows. */
 static struct cta_need cta_need(const struct ppu_tmd *tmd)
 {
-    uint32_t threads = tmd->cta[0] * tmd->cta[1] * tmd->cta[2];
+    uint32_t threads = ppu_tmd_threads(tmd);
     uint32_t lanes = ppu_align_up(threads, tmd->wave);
     return (struct cta_need){
         .threads = threads,
@@ -79,6 +79,10 @@ static bool is_one(const uint32_t grid[3])
     CHECK(CTA, cta[0], in(tmd->cta[0], 1, PPU_MAX_CTA_DIM))                                              \
     CHECK(CTA, cta[1], in(tmd->cta[1], 1, PPU_MAX_CTA_DIM))                                              \
     CHECK(CTA, cta[2], in(tmd->cta[2], 1, PPU_MAX_CTA_DIM))                                              \
+    CHECK(CTA, edge[0], tmd->edge[0] <= tmd->cta[0])                                                     \
+    CHECK(CTA, edge[1], tmd->edge[1] <= tmd->cta[1])                                                     \
+    CHECK(CTA, edge[2], tmd->edge[2] <= tmd->cta[2])                                                     \
+    CHECK(CTA, edge, tmd->kind == PPU_TMD_GRID || !ppu_tmd_is_ragged(tmd))                               \
     CHECK(SUBVECTOR, mode, tmd->mode < PPU_MODES)                                                        \
     CHECK(SUBVECTOR, miss_rate, ppu_miss_rate_ok(tmd->miss_rate))                                        \
     CHECK(SUBVECTOR, shared_vregs, ppu_shared_vregs_ok(tmd->vregs, tmd->shared_vregs))                   \

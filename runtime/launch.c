@@ -18,16 +18,23 @@ static bool is_zero(const uint32_t n[3])
     return n[0] == 0 && n[1] == 0 && n[2] == 0;
 }
 
+/* What the TMD has no room for stays too large, which is the firmware's to refuse. */
+static uint16_t size_of(uint32_t threads)
+{
+    return (uint16_t)PPU_MIN(threads, UINT16_MAX);
+}
+
 /* Threads a CTA; false: the kernel was made for another one. */
-static bool choose_cta(const struct ppu_kernel_entry *kernel, const struct ppu_launch *launch, uint32_t cta[3])
+static bool choose_cta(const struct ppu_kernel_entry *kernel, const struct ppu_launch *launch, struct ppu_tmd *tmd)
 {
     const uint32_t *wanted = is_zero(launch->cta) ? kernel->cta : launch->cta;
 
-    cta[0] = wanted[0];
-    cta[1] = at_least_one(wanted[1]);
-    cta[2] = at_least_one(wanted[2]);
-    return is_zero(kernel->cta) || (cta[0] == kernel->cta[0] && cta[1] == at_least_one(kernel->cta[1]) &&
-                                    cta[2] == at_least_one(kernel->cta[2]));
+    for (uint32_t i = 0; i < 3; i++) {
+        tmd->cta[i] = size_of(i == 0 ? wanted[i] : at_least_one(wanted[i]));
+        tmd->edge[i] = size_of(launch->edge[i]);
+    }
+    return is_zero(kernel->cta) || (tmd->cta[0] == kernel->cta[0] && tmd->cta[1] == at_least_one(kernel->cta[1]) &&
+                                    tmd->cta[2] == at_least_one(kernel->cta[2]));
 }
 
 static enum ppu_err choose_local(struct ppu_stream *stream, struct ppu_tmd *tmd)
@@ -57,7 +64,8 @@ static bool takes_ids(const struct ppu_kernel_entry *kernel, const struct ppu_la
 {
     for (uint32_t i = 0; i < 3; i++) {
         uint64_t offset = kernel->implicit_at != 0 ? launch->implicit.global_offset[i] : 0;
-        if (!ppu_kernel_takes_ids(kernel, offset, (uint64_t)tmd->grid[i] * tmd->cta[i])) {
+        uint64_t whole = tmd->grid[i] > 0 ? tmd->grid[i] - 1 : 0;
+        if (!ppu_kernel_takes_ids(kernel, offset, whole * tmd->cta[i] + ppu_tmd_last(tmd, i))) {
             return false;
         }
     }
@@ -180,7 +188,7 @@ enum ppu_err ppu_kernel_describe(const struct ppu_kernel *kernel, const struct p
 {
     *out = describe_tmd(kernel, launch);
     bool good = numbers_ok(kernel->entry, launch) && kernel->entry->local_bytes == 0 &&
-                choose_cta(kernel->entry, launch, out->cta) && takes_ids(kernel->entry, launch, out);
+                choose_cta(kernel->entry, launch, out) && takes_ids(kernel->entry, launch, out);
     out->param_bytes = 0;
     return good ? PPU_OK : PPU_ERR_BAD_ARG;
 }
@@ -206,7 +214,7 @@ void ppu_block_launch(struct ppu_block *block, struct ppu_stream *stream, const 
 
     if (stream->channel->context != kernel->program->context || block->channel->context != stream->channel->context ||
         launch->param_bytes < bytes_needed(kernel) || launch->param_bytes > PPU_MAX_PARAM ||
-        !numbers_ok(kernel->entry, launch) || !choose_cta(kernel->entry, launch, tmd.cta) ||
+        !numbers_ok(kernel->entry, launch) || !choose_cta(kernel->entry, launch, &tmd) ||
         !takes_ids(kernel->entry, launch, &tmd)) {
         block_fail(block, PPU_ERR_BAD_ARG);
         return;

@@ -55,7 +55,8 @@ PPU_ASSERT_SIZE(struct ppu_program_header, 64);
 /* Bits of ppu_kernel_entry.allows. */
 #define PPU_KERNEL_CUT \
     (1u << 0) /* a launch may be made as several, of CTAs of other sizes, that give each thread its global id */
-#define PPU_KERNEL_ALLOWS PPU_KERNEL_CUT
+#define PPU_KERNEL_RAGGED (1u << 1) /* the last CTA of each dimension may have fewer threads than the others */
+#define PPU_KERNEL_ALLOWS (PPU_KERNEL_CUT | PPU_KERNEL_RAGGED)
 
 /* Bits of ppu_kernel_entry.gains: what of a launch is asked, which code made for it alone may gain from (F4). */
 #define PPU_KERNEL_GAINS_WORK_GROUP (1u << 0) /* the work-group's size */
@@ -78,7 +79,7 @@ struct ppu_kernel_entry {
     uint32_t argument_count; /* 0 when the kernel does not say; they lie one behind the other, and before the implicit
                                 ones */
     uint32_t attributes;     /* offset into text: as the source spells them, spaces between; 0: none */
-    uint32_t allows;         /* PPU_KERNEL_CUT: what may be done with its launches */
+    uint32_t allows;         /* PPU_KERNEL_CUT, PPU_KERNEL_RAGGED: what may be done with its launches */
     uint16_t shared_vregs;   /* registers that parts share in sub-vector mode (tmd.h) */
     uint16_t gains;          /* PPU_KERNEL_GAINS_* */
 };
@@ -119,14 +120,15 @@ static inline int ppu_argument_is_image(uint32_t kind)
     return kind >= PPU_ARGUMENT_IMAGE1D && kind <= PPU_ARGUMENT_IMAGE3D;
 }
 
-/* Qualifiers of what a pointer points to, and what a kernel does with an image; bits of
- * ppu_argument_entry.qualifiers. */
+/* Qualifiers of what a pointer points to, and what a kernel does with an image or a pipe;
+ * bits of ppu_argument_entry.qualifiers. */
 #define PPU_ARGUMENT_CONST (1u << 0)
 #define PPU_ARGUMENT_RESTRICT (1u << 1)
 #define PPU_ARGUMENT_VOLATILE (1u << 2)
 #define PPU_ARGUMENT_READS (1u << 3)
 #define PPU_ARGUMENT_WRITES (1u << 4)
-#define PPU_ARGUMENT_QUALIFIERS 0x1fu
+#define PPU_ARGUMENT_PIPE (1u << 5) /* the address of a struct ppu_pipe (pipe.h) */
+#define PPU_ARGUMENT_QUALIFIERS 0x3fu
 
 /* Bits of ppu_argument_entry.references (F1). */
 #define PPU_REFERENCE_READ (1u << 0)

@@ -98,7 +98,7 @@ enum ppu_count {
 #include "ppu/isa.def"
     PPU_COUNT_COUNT
 };
-#define PPU_SR_COUNT (PPU_SR_PLACE + 1u)
+#define PPU_SR_COUNT (PPU_SR_LAST_Z + 1u)
 
 /* Says what has a value of its own of a special register; all that is part of it has the same value. */
 enum ppu_sr_of {

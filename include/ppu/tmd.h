@@ -69,7 +69,8 @@ struct ppu_tmd {
     uint32_t shared_bytes; /* a CTA */
     uint32_t local_bytes;  /* a thread; multiple of 16 */
 
-    uint32_t cta[3];  /* threads a CTA in x, y, z; each 1 to 1,024, product at most 1,024 */
+    uint16_t cta[3];  /* threads a CTA in x, y, z; each 1 to 1,024, product at most 1,024 */
+    uint16_t edge[3]; /* threads of the last CTA in x, y, z, at most cta; 0: as many as cta. Grids only */
     uint32_t grid[3]; /* CTAs in x, y, z */
 
     uint64_t param_va;    /* parameters, copied when the task starts; 16-byte aligned */
@@ -108,6 +109,7 @@ struct ppu_tmd {
 PPU_ASSERT_SIZE(struct ppu_tmd, 192);
 PPU_ASSERT_OFFSET(struct ppu_tmd, vregs, 24);
 PPU_ASSERT_OFFSET(struct ppu_tmd, cta, 40);
+PPU_ASSERT_OFFSET(struct ppu_tmd, grid, 52);
 PPU_ASSERT_OFFSET(struct ppu_tmd, param_va, 64);
 PPU_ASSERT_OFFSET(struct ppu_tmd, watchdog_ns, 80);
 PPU_ASSERT_OFFSET(struct ppu_tmd, taskq, 104);
@@ -122,6 +124,31 @@ struct ppu_tmd_copy {
     uint64_t count[PPU_COUNTERS]; /* of CTAs that left their SMs; written by the device with what is done, read when
                                      next_cta is not 0 */
 };
+
+/* Threads of a CTA that is whole. The fields have been checked. */
+static inline uint32_t ppu_tmd_threads(const struct ppu_tmd *tmd)
+{
+    return (uint32_t)tmd->cta[0] * tmd->cta[1] * tmd->cta[2];
+}
+
+/* Threads of the last CTA of a dimension. */
+static inline uint32_t ppu_tmd_last(const struct ppu_tmd *tmd, uint32_t dim)
+{
+    return tmd->edge[dim] != 0 ? tmd->edge[dim] : tmd->cta[dim];
+}
+
+/* Threads in a dimension of the CTA that is number `at` there. */
+static inline uint32_t ppu_tmd_size(const struct ppu_tmd *tmd, uint32_t dim, uint32_t at)
+{
+    return at == tmd->grid[dim] - 1 ? ppu_tmd_last(tmd, dim) : tmd->cta[dim];
+}
+
+/* True when some CTA is not whole. */
+static inline int ppu_tmd_is_ragged(const struct ppu_tmd *tmd)
+{
+    return ppu_tmd_last(tmd, 0) != tmd->cta[0] || ppu_tmd_last(tmd, 1) != tmd->cta[1] ||
+           ppu_tmd_last(tmd, 2) != tmd->cta[2];
+}
 
 /* 32-bit registers of a warp, over all its lanes (D4). */
 static inline uint32_t ppu_warp_vregs(uint32_t wave, uint32_t vregs, uint32_t shared_vregs)

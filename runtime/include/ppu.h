@@ -408,6 +408,7 @@ enum ppu_launch_group {
 struct ppu_launch {
     uint32_t grid[3];
     uint32_t cta[3];
+    uint32_t edge[3];   /* threads of the last CTA in x, y, z, at most cta, or BAD_TMD; 0: as many as cta */
     const void *params; /* laid out as a C structure: natural alignment; the library writes `implicit` behind */
     uint32_t param_bytes;
     uint32_t shared_bytes;             /* a CTA, beside what the kernel declares */

@@ -104,7 +104,7 @@ static void emit_guard(struct gen *g)
 static bool together(const struct ppu_isa_row *row, uint32_t op)
 {
     return (row->flags & PPU_IF_V) || row->format == PPU_FMT_VOTE || op == PPU_OP_SHFL || op == PPU_OP_SHFLUP ||
-           op == PPU_OP_SHFLDN || op == PPU_OP_SHFLX;
+           op == PPU_OP_SHFLDN || op == PPU_OP_SHFLX || op == PPU_OP_BALLOT || op == PPU_OP_ACTIVE;
 }
 
 static bool usable(uint32_t op, bool joined)
@@ -146,6 +146,14 @@ static void choose_modifiers(struct gen *g, const struct ppu_isa_row *row, struc
     insn->guard = (uint8_t)(below(g, 2) ? 0 : PPU_GUARD_ON | below(g, 2) << 3 | below(g, RANDOM_P));
 }
 
+/* First of as many registers as the largest wave needs. */
+static uint8_t set_of_lanes(struct gen *g, const struct ppu_insn *insn)
+{
+    const uint32_t words = PPU_MAX_WAVE / PPU_LANES;
+
+    return (uint8_t)(insn->scalar ? RANDOM_S + below(g, RANDOM_REGS - words + 1) : dest(g, words));
+}
+
 /* Where the format's fields are predicates or numbers. */
 static void choose_fields(struct gen *g, struct ppu_insn *insn)
 {
@@ -156,14 +164,16 @@ static void choose_fields(struct gen *g, struct ppu_insn *insn)
         insn->rd = (uint8_t)below(g, RANDOM_P);
         break;
     case PPU_FMT_BALLOT:
-        insn->rd = (uint8_t)(RANDOM_S + below(g, RANDOM_REGS - 3));
+        insn->rd = set_of_lanes(g, insn);
         break;
     case PPU_FMT_AI:
         insn->imm = (int32_t)below(g, 1u << RANDOM_P);
         break;
     case PPU_FMT_SR:
-        /* The place to be saved in is another one on each run, and the last of all. */
-        insn->ra = (uint8_t)below(g, PPU_SR_PLACE);
+        /* The place to be saved in is another one on each run. */
+        do {
+            insn->ra = (uint8_t)below(g, PPU_SR_COUNT);
+        } while (insn->ra == PPU_SR_PLACE);
         break;
     default:
         break;
@@ -190,7 +200,7 @@ static void choose_operands(struct gen *g, const struct ppu_isa_row *row, struct
         insn->rd = (uint8_t)(insn->scalar ? RANDOM_S + (below(g, RANDOM_REGS) & ~(words[0] - 1)) : dest(g, words[0]));
     }
     if (insn->op == PPU_OP_ACTIVE) {
-        insn->rd = (uint8_t)(RANDOM_S + below(g, RANDOM_REGS - 3));
+        insn->rd = set_of_lanes(g, insn);
     }
     if (words[1] != 0) {
         insn->a_scalar = !cross && (insn->scalar || below(g, 4) == 0);

@@ -53,6 +53,7 @@ struct run {
     struct segment *segment;  /* of each warp */
     uint8_t *shared;
     uint32_t cta[3];
+    uint32_t size[3]; /* threads of the CTA */
     uint32_t steps;
     uint64_t thread_insns;
     const char *why;
@@ -200,11 +201,11 @@ static uint32_t special(const struct run *run, const struct thread *t, uint32_t 
 
     switch (sr) {
     case PPU_SR_TID_X:
-        return t->id % tmd->cta[0];
+        return t->id % run->size[0];
     case PPU_SR_TID_Y:
-        return t->id / tmd->cta[0] % tmd->cta[1];
+        return t->id / run->size[0] % run->size[1];
     case PPU_SR_TID_Z:
-        return t->id / (tmd->cta[0] * tmd->cta[1]);
+        return t->id / (run->size[0] * run->size[1]);
     case PPU_SR_CTA_X:
     case PPU_SR_CTA_Y:
     case PPU_SR_CTA_Z:
@@ -213,6 +214,14 @@ static uint32_t special(const struct run *run, const struct thread *t, uint32_t 
     case PPU_SR_NTID_Y:
     case PPU_SR_NTID_Z:
         return tmd->cta[sr - PPU_SR_NTID_X];
+    case PPU_SR_SIZE_X:
+    case PPU_SR_SIZE_Y:
+    case PPU_SR_SIZE_Z:
+        return run->size[sr - PPU_SR_SIZE_X];
+    case PPU_SR_LAST_X:
+    case PPU_SR_LAST_Y:
+    case PPU_SR_LAST_Z:
+        return tmd->edge[sr - PPU_SR_LAST_X] ? tmd->edge[sr - PPU_SR_LAST_X] : tmd->cta[sr - PPU_SR_LAST_X];
     case PPU_SR_NCTA_X:
     case PPU_SR_NCTA_Y:
     case PPU_SR_NCTA_Z:
@@ -633,7 +642,15 @@ static void do_ballot(const struct warp_op *op)
         bool has = op->insn->op == PPU_OP_ACTIVE || pred(&op->first[lane], op->insn->ra);
         mask[lane / PPU_LANES] |= (uint32_t)(op->active[lane] && has) << lane % PPU_LANES;
     }
-    memcpy(&scalars(op->run, op->first)[op->insn->rd], mask, op->wave / 8);
+    if (op->insn->scalar) {
+        memcpy(&scalars(op->run, op->first)[op->insn->rd], mask, op->wave / 8);
+        return;
+    }
+    for (uint32_t lane = op->from; lane < op->to; lane++) {
+        for (uint32_t word = 0; op->active[lane] && word < op->wave / PPU_LANES; word++) {
+            write_reg(op->run, &op->first[lane], op->insn->rd + word, false, 1, mask[word]);
+        }
+    }
 }
 
 static void do_read_lane(const struct warp_op *op)
@@ -1005,11 +1022,23 @@ static void run_cta(struct run *run)
     }
 }
 
+/* The last one of each dimension may have fewer threads. */
+static void size_cta(struct run *run, const struct ppu_tmd *tmd)
+{
+    run->threads = 1;
+    for (uint32_t i = 0; i < 3; i++) {
+        bool edge = tmd->edge[i] != 0 && run->cta[i] + 1 == tmd->grid[i];
+        run->size[i] = edge ? tmd->edge[i] : tmd->cta[i];
+        run->threads *= run->size[i];
+    }
+    run->warps = (run->threads + tmd->wave - 1) / tmd->wave;
+}
+
 const char *reference_run(const struct reference *r)
 {
     const struct ppu_tmd *tmd = r->tmd;
     uint64_t ctas = (uint64_t)tmd->grid[0] * tmd->grid[1] * tmd->grid[2];
-    struct run run = { .r = r, .threads = tmd->cta[0] * tmd->cta[1] * tmd->cta[2] };
+    struct run run = { .r = r, .threads = (uint32_t)tmd->cta[0] * tmd->cta[1] * tmd->cta[2] };
     uint8_t *local = calloc(run.threads, tmd->local_bytes + 1u);
 
     run.warps = (run.threads + tmd->wave - 1) / tmd->wave;
@@ -1030,6 +1059,7 @@ const char *reference_run(const struct reference *r)
         run.cta[0] = (uint32_t)(n % tmd->grid[0]);
         run.cta[1] = (uint32_t)(n / tmd->grid[0] % tmd->grid[1]);
         run.cta[2] = (uint32_t)(n / tmd->grid[0] / tmd->grid[1]);
+        size_cta(&run, tmd);
         start_cta(&run, local);
         run_cta(&run);
     }

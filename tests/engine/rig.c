@@ -165,8 +165,8 @@ void rig_shape(struct ppu_tmd *tmd, uint32_t gx, uint32_t gy, uint32_t x, uint32
 {
     tmd->grid[0] = gx;
     tmd->grid[1] = gy;
-    tmd->cta[0] = x;
-    tmd->cta[1] = y;
+    tmd->cta[0] = (uint16_t)x;
+    tmd->cta[1] = (uint16_t)y;
 }
 
 void rig_params(struct rig *rig, uint32_t slot, struct ppu_tmd *tmd, const void *params, uint32_t bytes)

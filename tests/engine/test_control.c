@@ -97,12 +97,10 @@ static void register_beyond_the_declared(void **state)
     assert_int_equal(outcome.fault.code, PPU_FAULT_BAD_REGISTER);
 }
 
-/* A set of lanes takes as many scalar registers as the wave needs: beyond s63 there are none. */
-static void sets_of_lanes_fit(void **state)
+/* A set of lanes takes as many registers as the wave needs: beyond the last there are none. */
+static void set_of_lanes_fits(struct rig *rig, const char *text)
 {
-    struct rig *rig = *state;
-
-    rig_load_text(rig, ".kernel k\nballot s62, p0\nactive s62\nexit\n");
+    rig_load_text(rig, text);
     for (uint32_t wave = PPU_LANES; wave <= PPU_MAX_WAVE; wave *= 2) {
         struct ppu_tmd tmd = rig_tmd(rig, "k");
 
@@ -111,6 +109,13 @@ static void sets_of_lanes_fit(void **state)
         assert_int_equal(outcome.faulted, wave == PPU_MAX_WAVE);
         assert_true(!outcome.faulted || outcome.fault.code == PPU_FAULT_BAD_REGISTER);
     }
+}
+
+static void sets_of_lanes_fit(void **state)
+{
+    set_of_lanes_fits(*state, ".kernel k\nballot s62, p0\nactive s62\nexit\n");
+    set_of_lanes_fits(*state, ".kernel k\n.vregs 8\nballot v6, p0\nexit\n");
+    set_of_lanes_fits(*state, ".kernel k\n.vregs 8\nactive v6\nexit\n");
 }
 
 static void bus_refuses(void **state)

@@ -430,6 +430,35 @@ static void sync_joins(void **state)
     }
 }
 
+/*
+ * Lanes that come by different ways, and at different times, are together behind a WSYNC, also where no token names
+ * them all. Lanes that have ended are not waited for.
+ */
+static void wsync_joins(void **state)
+{
+    static const char *const ways[] = {
+        "and v3, v0, 3\nisetp.eq p0, v3, 0\n@p0 bra a\nisetp.eq p0, v3, 1\n@p0 bra b\nbra join\n"
+        "a: yield\nyield\nbra join\nb: yieldn 1\nbra join\n",
+        "mov v3, v0\nmore: isetp.eq p0, v3, 0\n@p0 bra join\nsub v3, v3, 1\nyield\nbra more\n",
+        "isetp.ltu p0, v0, 32\n@!p0 exit\nand v3, v0, 1\nisetp.eq p0, v3, 0\n@p0 bra join\nyield\n",
+    };
+    static const struct {
+        uint32_t threads, together;
+    } cases[] = { { 32, UINT32_MAX }, { 32, UINT32_MAX }, { 32, UINT32_MAX }, { 7, 0x7f }, { 7, 0x7f }, { 7, 0x7f } };
+    uint32_t out[32];
+
+    for (uint32_t i = 0; i < PPU_ARRAY_SIZE(cases); i++) {
+        char text[512];
+        snprintf(text, sizeof(text), "%sjoin: wsync\nactive v2\nstg.b32 v2, [s0+v1]\nexit", ways[i % 3]);
+        run_text(*state, text, cases[i].threads, out);
+        for (uint32_t lane = 0; lane < cases[i].threads; lane++) {
+            if (out[lane] != cases[i].together) {
+                fail_msg("way %u: lane %u passes with %#x", i % 3, lane, out[lane]);
+            }
+        }
+    }
+}
+
 static void indirect_branches(void **state)
 {
     uint32_t out[32];
@@ -805,6 +834,7 @@ int main(void)
         { "indirect branches go to every target [E3][E9]", indirect_branches, rig_setup_slices, rig_teardown, NULL },
         { "exit waits for its token, then ends [E3][E12]", exit_tokens, rig_setup_slices, rig_teardown, NULL },
         { "a yield may take the exit token away [E6][E12]", exit_after_a_yield, rig_setup_slices, rig_teardown, NULL },
+        { "lanes are together behind a wsync [E6][E11]", wsync_joins, rig_setup_slices, rig_teardown, NULL },
         { "lanes that yield at one place go on together [E6]", yields_merge, rig_setup_slices, rig_teardown, NULL },
         { "tokens that lanes wait for are not dropped [E5]", drops_stop_at_those_who_wait, rig_setup_slices,
           rig_teardown, NULL },

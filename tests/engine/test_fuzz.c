@@ -31,6 +31,7 @@ struct fuzz {
     uint8_t *expected;
     uint8_t *input; /* what memory was before */
     enum gen_style style;
+    uint32_t edge;         /* threads of the last CTA; 0: as many as the others */
     uint64_t thread_insns; /* that the reference executed */
 };
 
@@ -94,6 +95,7 @@ static struct ppu_tmd fuzz_shape(struct fuzz *f, uint32_t wave, uint32_t ctas, u
     tmd.local_size = LOCAL_SIZE;
     tmd.token_count = GEN_TOKENS;
     rig_shape(&tmd, ctas, 1, threads, 1);
+    tmd.edge[0] = (uint16_t)f->edge;
     rig_params(f->rig, 0, &tmd, params, sizeof(params));
     r.code = (const uint64_t *)(const void *)(f->rig->board->vram + CODE_AT);
     r.insns = tmd.code_bytes / PPU_INSN_BYTES;
@@ -110,8 +112,12 @@ static struct ppu_tmd fuzz_shape(struct fuzz *f, uint32_t wave, uint32_t ctas, u
 static struct ppu_tmd fuzz_next(struct fuzz *f, uint32_t wave)
 {
     uint32_t ctas = 1 + random_below(&f->random, 3);
+    uint32_t threads = 1 + random_below(&f->random, GEN_THREADS_MAX / ctas);
 
-    return fuzz_shape(f, wave, ctas, 1 + random_below(&f->random, GEN_THREADS_MAX / ctas));
+    f->edge = random_below(&f->random, 3) == 0 ? 1 + random_below(&f->random, threads) : 0;
+    struct ppu_tmd tmd = fuzz_shape(f, wave, ctas, threads);
+    f->edge = 0;
+    return tmd;
 }
 
 /* What the TMD copy of slot 0 says when the slot is free. */

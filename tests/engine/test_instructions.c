@@ -440,6 +440,9 @@ static void lanes_exchange(void **state)
           "readfirst" },
         { "mov64 v16, 0\nisetp.gtu p0, v0, 6\nballot s20, p0\nmov v16, s20", "ballot" },
         { "mov64 v16, 0\nisetp.gtu p0, v0, 6\n@p0 active s20\nmov v16, s20", "active" },
+        { "mov64 v16, 0\nisetp.gtu p0, v0, 6\nballot v16, p0", "ballot, vector form" },
+        { "mov64 v16, 0\nisetp.gtu p0, v0, 6\n@p0 ballot v16, !p0", "ballot of some, vector form" },
+        { "mov64 v16, 0\nisetp.gtu p0, v0, 6\n@p0 active v16", "active, vector form" },
         { "mov64 v16, 0\nisetp.gtu p0, v0, 6\nvoteall p1, p0\nvoteany p2, p0\np2r v16", "vote" },
         { "mov64 v16, 0\nisetp.gtu p0, v0, 6\nand v3, v0, 1\nisetp.ne p1, v3, 0\npand p2, p0, !p1\npor p3, p0, p1\n"
           "pxor p4, p0, p1\np2r v16",
@@ -465,6 +468,9 @@ static void lanes_exchange(void **state)
                 107,
                 0xffffff80,
                 0xffffff80,
+                0xffffff80,
+                0, /* of those above 6, nobody lacks it; the others keep theirs */
+                p0 ? 0xffffff80 : 0,
                 p0 | 0u << 1 | 1u << 2,
                 p0 | p1 << 1 | (p0 & !p1) << 2 | (p0 | p1) << 3 | (p0 ^ p1) << 4,
                 l & 15,

@@ -159,7 +159,8 @@ static void special_registers(void **state)
 {
     struct rig *rig = *state;
     uint64_t params[2] = { DATA_VA, 0 };
-    const uint32_t nt[3] = { 5, 3, 3 }, nc[3] = { 3, 2, 4 }, wave = rig->wave != 0 ? rig->wave : 32;
+    const uint16_t nt[3] = { 5, 3, 3 };
+    const uint32_t nc[3] = { 3, 2, 4 }, wave = rig->wave != 0 ? rig->wave : 32;
     const uint32_t(*out)[16] = rig_data(rig, 0);
 
     rig_load_file(rig, "special");
@@ -226,14 +227,16 @@ static void check_owners(const uint32_t (*value)[PPU_SR_COUNT], uint32_t sr, uin
         assert_true(alike || owner_of(of, i, wave) != owner_of(of, i - 1, wave));
         differs |= !alike && (of == PPU_SR_OF_CTA || owner_of(of + 1, i, wave) == owner_of(of + 1, i - 1, wave));
     }
-    assert_int_equal(differs,
-                     of != PPU_SR_OF_TASK && sr != PPU_SR_TASKQ_POS && sr != PPU_SR_PLACE); /* a grid has neither */
+    const bool same = sr == PPU_SR_TASKQ_POS || sr == PPU_SR_PLACE || /* a grid has neither */
+                      (sr >= PPU_SR_SIZE_X && sr <= PPU_SR_SIZE_Z);   /* all its CTAs are whole */
+    assert_int_equal(differs, of != PPU_SR_OF_TASK && !same);
 }
 
 static void owners_of_special_registers(void **state)
 {
     struct rig *rig = *state;
-    const uint32_t nt[3] = { 5, 3, 10 }, nc[3] = { 3, 2, 4 };
+    const uint16_t nt[3] = { 5, 3, 10 };
+    const uint32_t nc[3] = { 3, 2, 4 };
     const uint64_t params[2] = { DATA_VA, 0 };
     const uint32_t(*value)[PPU_SR_COUNT] = rig_data(rig, 0);
     char text[4096];
@@ -247,6 +250,47 @@ static void owners_of_special_registers(void **state)
     rig_run_done(rig, &tmd);
 #define PPU_SR(name, sr, number, of, most, doc) check_owners(value, number, most, tmd.wave);
 #include "ppu/isa.def"
+}
+
+/* The word of each thread that there would be were all CTAs whole: its number, when it is there. */
+#define RAGGED_WORDS 6u
+
+/* The last CTA of each dimension has fewer threads. They are numbered by it, and a barrier waits for no more. */
+static void ragged_ctas(void **state)
+{
+    struct rig *rig = *state;
+    const uint16_t nt[3] = { 5, 3, 10 }, edge[3] = { 2, 0, 7 };
+    const uint32_t nc[3] = { 3, 2, 4 };
+    const uint64_t params[2] = { DATA_VA, 0 };
+    const uint32_t(*out)[RAGGED_WORDS] = rig_data(rig, 0);
+    uint32_t threads = 0;
+
+    rig_load_text(rig,
+                  ".kernel ragged\n.vregs 16\nldp.b64 s0, [0]\nrdsr v0, %cta.z\nrdsr v1, %ncta.y\n"
+                  "rdsr v2, %cta.y\nmad v0, v0, v1, v2\nrdsr v1, %ncta.x\nrdsr v2, %cta.x\nmad v0, v0, v1, v2\n"
+                  "mul v0, v0, 150\nrdsr v1, %tid\nadd v0, v0, v1\nmul v0, v0, 24\nbar 0\n"
+                  "rdsr v4, %tid.x\nrdsr v5, %tid.y\nrdsr v6, %tid.z\nrdsr s8, %size.x\nrdsr s9, %size.y\n"
+                  "rdsr s10, %size.z\nmov v7, s8\nmov v8, s9\nrdsr v9, %last.z\nmov s11, 100\nmad v9, v9, s11, s10\n"
+                  "stg.b128 v4, [s0+v0]\nstg.b64 v8, [s0+v0+16]\nexit\n");
+    struct ppu_tmd tmd = rig_tmd(rig, "ragged");
+    memcpy(tmd.cta, nt, sizeof(nt));
+    memcpy(tmd.edge, edge, sizeof(edge));
+    memcpy(tmd.grid, nc, sizeof(nc));
+    memset(rig_data(rig, 0), 0xff, OWN_CTAS * OWN_THREADS * sizeof(*out));
+    rig_params(rig, 0, &tmd, params, sizeof(params));
+    rig_run_done(rig, &tmd);
+    for (uint32_t c = 0; c < OWN_CTAS; c++) {
+        const uint32_t x = c % 3 == 2 ? 2 : 5, z = c / 6 == 3 ? 7 : 10;
+        for (uint32_t t = 0; t < OWN_THREADS; t++) {
+            const bool there = t < x * 3 * z;
+            const uint32_t expected[RAGGED_WORDS] = { t % x, t / x % 3, t / x / 3, x, 3, 700 + z };
+            const uint32_t absent[RAGGED_WORDS] = { UINT32_MAX, UINT32_MAX, UINT32_MAX,
+                                                    UINT32_MAX, UINT32_MAX, UINT32_MAX };
+            assert_memory_equal(out[c * OWN_THREADS + t], there ? expected : absent, sizeof(expected));
+            threads += there;
+        }
+    }
+    assert_int_equal(threads, (5 + 5 + 2) * (3 + 3) * (10 + 10 + 10 + 7));
 }
 
 static int compare_words(const void *a, const void *b)
@@ -421,6 +465,9 @@ int main(void)
         { "filter over a 2-D grid, on threads [A6]", filter, rig_setup_threads, rig_teardown, NULL },
         { "special registers: who has a value of its own, and how large it may be [A7]", owners_of_special_registers,
           rig_setup_slices, rig_teardown, NULL },
+        { "the last CTA of a dimension has fewer threads", ragged_ctas, rig_setup_threads, rig_teardown, NULL },
+        { "the last CTA of a dimension has fewer threads, in slices", ragged_ctas, rig_setup_slices, rig_teardown,
+          NULL },
         { "special registers of every thread [A7]", special_registers, rig_setup_slices, rig_teardown, NULL },
         { "one counter for all CTAs, in slices [A7]", counter, rig_setup_slices, rig_teardown, NULL },
         { "one counter for all CTAs, on threads [A7]", counter, rig_setup_threads, rig_teardown, NULL },

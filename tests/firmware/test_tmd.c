@@ -99,9 +99,12 @@ static const struct wrong wrongs[] = {
     BAD(CTA, cta[1], 0),
     BAD(CTA, cta[2], 0),
     BAD(CTA, cta[0], 1025),
-    BAD(CTA, cta[1], UINT32_MAX),
+    BAD(CTA, cta[1], UINT16_MAX),
     BAD(CTA, cta[2], 1025),
-    { PPU_FAULT_TMD_CTA, offsetof(struct ppu_tmd, cta), offsetof(struct ppu_tmd, cta[1]), 4, 2 }, /* 2,048 threads */
+    { PPU_FAULT_TMD_CTA, offsetof(struct ppu_tmd, cta), offsetof(struct ppu_tmd, cta[1]), 2, 2 }, /* 2,048 threads */
+    BAD(CTA, edge[0], 1025),
+    BAD(CTA, edge[1], 2),
+    BAD(CTA, edge[2], UINT16_MAX),
     BAD(GRID, grid[0], 0),
     BAD(GRID, grid[1], 0),
     BAD(GRID, grid[2], 0),

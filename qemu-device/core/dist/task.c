@@ -63,6 +63,9 @@ static uint16_t check_shape(const struct ppu_tmd *tmd)
         if (tmd->cta[dim] == 0 || tmd->cta[dim] > PPU_MAX_CTA_DIM) {
             return PPU_FAULT_TMD_CTA;
         }
+        if (tmd->edge[dim] > tmd->cta[dim] || (tmd->edge[dim] != 0 && tmd->kind != PPU_TMD_GRID)) {
+            return PPU_FAULT_TMD_CTA;
+        }
         if (tmd->grid[dim] == 0 || tmd->grid[dim] > max_grid) {
             return PPU_FAULT_TMD_GRID;
         }
@@ -92,7 +95,8 @@ static void size_cta(struct dist_task *task)
 {
     const struct ppu_tmd *tmd = &task->tmd;
 
-    task->cta_threads = tmd->cta[0] * tmd->cta[1] * tmd->cta[2];
+    task->cta_threads = ppu_tmd_threads(tmd);
+    task->ragged = ppu_tmd_is_ragged(tmd) != 0;
     task->cta_warps = (task->cta_threads + tmd->wave - 1) / tmd->wave;
     task->cta_passes = task->cta_warps * (tmd->wave / PPU_LANES);
     task->cta_vregs = task->cta_warps * ppu_warp_vregs(tmd->wave, tmd->vregs, tmd->shared_vregs);

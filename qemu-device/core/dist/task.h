@@ -3,6 +3,7 @@
 #ifndef QEMU_DEVICE_CORE_DIST_TASK_H
 #define QEMU_DEVICE_CORE_DIST_TASK_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "ppu/tmd.h"
@@ -15,7 +16,8 @@ struct dist_task {
     uint64_t start;   /* one more than that of the task that started before it */
     uint32_t tmd_off; /* VRAM offset of the TMD copy */
     struct ppu_tmd tmd;
-    uint32_t cta_threads;
+    uint32_t cta_threads;    /* of one that is whole; so are what it takes of an SM, and its backing */
+    bool ragged;             /* some CTA is not */
     uint32_t cta_warps;      /* of tmd.wave threads */
     uint32_t cta_passes;     /* warps in passes of 32 lanes, as SM_WARPS counts */
     uint32_t cta_vregs;      /* 32-bit registers over all lanes, as SM_VREGS counts */

@@ -524,34 +524,34 @@ static void let_some_pass(struct exec *x, struct lanes *mask)
     }
 }
 
-/* The lanes of `mask` make room for others (E6). */
-static enum step yield_lanes(struct exec *x, const struct lanes *mask)
+/* The lanes of `mask` make room for others (E6); later they go on at `at`. */
+static enum step yield_lanes(struct exec *x, const struct lanes *mask, uint32_t at)
 {
     struct warp *w = x->w;
     uint32_t next = w->pc + 1;
 
     if (w->token_count == 0 && w->token_cap != 0 && lanes_equal(mask, &w->active)) {
-        w->pc = next; /* their token would be the only one: they go on at once */
+        w->pc = at; /* their token would be the only one: they go on at once */
         return STEP_MOVED;
     }
     for (uint32_t n = w->token_count; w->yield_count != 0 && n-- != 0;) {
         struct ppu_token token;
         token_get(x, n, &token);
-        if (token.type == PPU_TOKEN_YIELD && token.address == next) {
+        if (token.type == PPU_TOKEN_YIELD && token.address == at) {
             struct lanes named = token_mask(&token);
             named = lanes_or(&named, mask);
             memcpy(token.mask, named.m, sizeof(token.mask));
             token_put(x, n, &token);
-            engine_disable(w, mask, PPU_TOKEN_YIELD, next);
+            engine_disable(w, mask, PPU_TOKEN_YIELD, at);
             w->pc = next;
             return after(x);
         }
     }
-    if (!token_push_back(x, PPU_TOKEN_YIELD, mask, next)) {
+    if (!token_push_back(x, PPU_TOKEN_YIELD, mask, at)) {
         return queue_full(x, mask);
     }
     w->yield_count++;
-    engine_disable(w, mask, PPU_TOKEN_YIELD, next);
+    engine_disable(w, mask, PPU_TOKEN_YIELD, at);
     w->pc = next;
     return after(x);
 }
@@ -564,7 +564,16 @@ static enum step yield(struct exec *x, const struct lanes *mask)
         return engine_insn_fault(x, PPU_FAULT_SUBVECTOR, mask);
     }
     let_some_pass(x, &yielding);
-    return lanes_any(&yielding) ? yield_lanes(x, &yielding) : STEP_NEXT;
+    return lanes_any(&yielding) ? yield_lanes(x, &yielding, x->w->pc + 1) : STEP_NEXT;
+}
+
+/* WSYNC: those that come first yield until the last one is here. */
+static enum step meet(struct exec *x, const struct lanes *mask)
+{
+    if (x->w->segment.on) {
+        return engine_insn_fault(x, PPU_FAULT_SUBVECTOR, mask);
+    }
+    return lanes_equal(mask, &x->w->live) ? STEP_NEXT : yield_lanes(x, mask, x->w->pc);
 }
 
 /* Counts for every lane, so that one which passes n times yields whatever set of lanes it passes with. */
@@ -678,6 +687,8 @@ enum step engine_branch(struct exec *x, const struct ppu_insn *insn, const struc
         return yield_if(x, mask, next_random(x->w) < (uint32_t)insn->imm);
     case PPU_OP_YIELDQ:
         return yield_if(x, mask, next_random(x->w) >= (uint32_t)insn->imm);
+    case PPU_OP_WSYNC:
+        return meet(x, mask);
     default:
         return yield(x, mask);
     }

@@ -93,15 +93,16 @@ uint32_t engine_special(const struct exec *x, uint32_t sr, uint32_t lane)
 {
     const struct ppu_tmd *tmd = &x->task->tmd;
     const struct dist_cta *cta = &x->cta->cta;
+    const uint32_t *size = x->cta->size;
     uint32_t thread = x->w->number * x->wave + lane;
 
     switch (sr) {
     case PPU_SR_TID_X:
-        return thread % tmd->cta[0];
+        return thread % size[0];
     case PPU_SR_TID_Y:
-        return thread / tmd->cta[0] % tmd->cta[1];
+        return thread / size[0] % size[1];
     case PPU_SR_TID_Z:
-        return thread / tmd->cta[0] / tmd->cta[1];
+        return thread / size[0] / size[1];
     case PPU_SR_CTA_X:
     case PPU_SR_CTA_Y:
     case PPU_SR_CTA_Z:
@@ -110,6 +111,14 @@ uint32_t engine_special(const struct exec *x, uint32_t sr, uint32_t lane)
     case PPU_SR_NTID_Y:
     case PPU_SR_NTID_Z:
         return tmd->cta[sr - PPU_SR_NTID_X];
+    case PPU_SR_SIZE_X:
+    case PPU_SR_SIZE_Y:
+    case PPU_SR_SIZE_Z:
+        return size[sr - PPU_SR_SIZE_X];
+    case PPU_SR_LAST_X:
+    case PPU_SR_LAST_Y:
+    case PPU_SR_LAST_Z:
+        return ppu_tmd_last(tmd, sr - PPU_SR_LAST_X);
     case PPU_SR_NCTA_X:
     case PPU_SR_NCTA_Y:
     case PPU_SR_NCTA_Z:
@@ -227,7 +236,16 @@ static void ballot(struct exec *x, const struct ppu_insn *insn, const struct lan
     struct lanes has = insn->op == PPU_OP_BALLOT ? pred_value(x, insn->ra) : *mask;
 
     has = lanes_and(&has, mask);
-    memcpy(&x->w->sreg[insn->rd], has.m, x->passes * sizeof(uint32_t));
+    if (insn->scalar) {
+        memcpy(&x->w->sreg[insn->rd], has.m, x->passes * sizeof(uint32_t));
+        return;
+    }
+    for (uint32_t word = 0; word < x->passes; word++) {
+        LANES_EACH(mask, lane)
+        {
+            exec_write(x, insn->rd + word, false, lane, has.m[word]);
+        }
+    }
 }
 
 bool engine_lane(struct exec *x, const struct ppu_insn *insn, const struct lanes *mask)

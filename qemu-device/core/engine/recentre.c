@@ -52,6 +52,7 @@ static struct pushes most_pushes(const struct exec *x, const struct ppu_insn *in
     case PPU_OP_YIELDN:
     case PPU_OP_YIELDP:
     case PPU_OP_YIELDQ:
+    case PPU_OP_WSYNC:
         return (struct pushes){ .back = 1 };
     default:
         return (struct pushes){ 0 };

@@ -323,7 +323,7 @@ enum step engine_dispatch(struct exec *x, const struct ppu_insn *insn, const str
     return engine_insn_fault(x, PPU_FAULT_NOT_BUILT, mask);
 }
 
-/* One more than the last scalar register of a set of lanes that the instruction delivers: as many as the wave needs. */
+/* One more than the last register of a set of lanes that the instruction delivers: as many as the wave needs. */
 static uint32_t lanes_written(const struct exec *x)
 {
     const struct ppu_insn *insn = &x->code->insn;
@@ -352,7 +352,7 @@ enum step engine_execute(struct exec *x)
     if (x->code->fault != 0) {
         return engine_insn_fault(x, x->code->fault, &w->active);
     }
-    if (x->code->vregs > x->vregs || lanes_written(x) > PPU_SREGS) {
+    if (x->code->vregs > x->vregs || lanes_written(x) > (x->code->insn.scalar ? PPU_SREGS : x->vregs)) {
         return engine_insn_fault(x, PPU_FAULT_BAD_REGISTER, &w->active);
     }
     if (w->section != 0 && !warp_begun(w) && !section_allows(w, &x->code->insn)) {

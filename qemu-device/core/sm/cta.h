@@ -22,6 +22,7 @@ struct sm_cta {
     struct dist_cta cta;
     struct sm_block block[SM_FILE_COUNT];
     uint32_t warp[PPU_MAX_CTA_THREADS / PPU_LANES]; /* indices of its warps on the SM */
+    uint32_t size[3];                               /* threads in x, y, z */
     uint32_t warps_left;
     uint32_t threads_left;      /* that have not ended */
     uint32_t waiting;           /* at barriers, all together */

@@ -79,18 +79,19 @@ static bool adds_same(const struct ppu_insn *insn, uint8_t kinds)
     return insn->op == PPU_OP_ADD && !insn->scalar && (kinds == CODE_SAME_A || kinds == CODE_SAME_B);
 }
 
-/* Vector registers among the first that it does not write; a store names the one it reads as if it wrote it. */
-static uint32_t keeps_of(const struct ppu_insn *insn)
-{
-    const uint64_t written = insn->scalar ? 0 : ((1ull << insn->wd) - 1) << (insn->rd % 32u);
-
-    return insn->rd < EXEC_STEADY ? ~(uint32_t)written : UINT32_MAX;
-}
-
-/* How many scalar registers a set of lanes is depends on the wave, and not only on the instruction. */
+/* How many registers a set of lanes is depends on the wave, and not only on the instruction. */
 static bool delivers_lanes(const struct ppu_insn *insn)
 {
     return insn->op == PPU_OP_BALLOT || insn->op == PPU_OP_ACTIVE || insn->op == PPU_OP_SVBEGIN;
+}
+
+/* Vector registers among the first that it does not write; a store names the one it reads as if it wrote it. */
+static uint32_t keeps_of(const struct ppu_insn *insn)
+{
+    const uint32_t words = delivers_lanes(insn) ? PPU_MAX_WAVE_WORDS : insn->wd;
+    const uint64_t written = insn->scalar ? 0 : ((1ull << words) - 1) << (insn->rd % 32u);
+
+    return insn->rd < EXEC_STEADY ? ~(uint32_t)written : UINT32_MAX;
 }
 
 static void decode_word(const struct sm *sm, struct code_insn *code, uint64_t word)

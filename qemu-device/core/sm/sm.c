@@ -109,9 +109,8 @@ static void warp_start(struct sm *sm, struct sm_cta *cta, uint32_t number)
 {
     const struct dist_task *task = cta->cta.task;
     struct warp *w = &sm->warp[cta->warp[number]];
-    uint32_t first = number * task->tmd.wave;
-    uint32_t threads = task->cta_threads - first;
-    uint32_t lanes = PPU_MIN(threads, task->tmd.wave);
+    uint32_t first = number * task->tmd.wave, threads = cta->size[0] * cta->size[1] * cta->size[2];
+    uint32_t lanes = first < threads ? PPU_MIN(threads - first, task->tmd.wave) : 0;
 
     sm_file_clear(w, offsetof(struct warp, yield_turns));
     w->state = WARP_READY;
@@ -127,6 +126,11 @@ static void warp_start(struct sm *sm, struct sm_cta *cta, uint32_t number)
         memset(w->reason + lanes, PPU_REASON_ENDED, PPU_MAX_WAVE - lanes);
     }
     w->live = w->active;
+    if (lanes == 0) {
+        w->state = WARP_DONE; /* a CTA that is not whole does not need it */
+        return;
+    }
+    cta->warps_left++;
     /* The same warp of the same grid begins with the same number, wherever it runs. */
     w->random = (cta->cta.number * PPU_MAX_CTA_THREADS + number + 1) * 0x9e3779b97f4a7c15ull | 1;
     subvector_start(w, task);
@@ -153,12 +157,16 @@ void sm_cta_place(struct sm *sm, struct sm_cta *cta)
     const struct dist_task *task = cta->cta.task;
 
     sm_file_take(sm, cta);
+    for (uint32_t dim = 0; dim < 3; dim++) {
+        const uint32_t at = task->tmd.kind == PPU_TMD_GRID ? cta->cta.id[dim] : 0;
+        cta->size[dim] = ppu_tmd_size(&task->tmd, dim, at);
+    }
+    cta->warps_left = 0;
     for (uint32_t number = 0; number < task->cta_warps; number++) {
         warp_start(sm, cta, number);
     }
     cta->used = true;
-    cta->warps_left = task->cta_warps;
-    cta->threads_left = task->cta_threads;
+    cta->threads_left = cta->size[0] * cta->size[1] * cta->size[2];
     count_room(sm, task, 1);
 }
 
