@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Implements the calls of ppu_compiler.h: source to bitcode, and bitcode to an image. */
 #include "compiler/analysis/ir.h"
+#include "compiler/analysis/sub_group_size.h"
 #include "compiler/base/compilation.h"
 #include "compiler/base/compiled.h"
 #include "compiler/frontend/clang.h"
@@ -153,6 +154,7 @@ static void compile_unit(struct compilation *compilation, const void *bitcode, s
         return;
     }
     read_bitcode(compilation, bitcode, len_bytes);
+    sub_group_size_choose(compilation);
     ir_passes_run(compilation);
     if (compilation_dumps(compilation, "ir")) {
         ir_passes_print(compilation);

@@ -35,7 +35,8 @@ static void lay_out_arguments(struct compilation *compilation, struct kernel_inf
         LLVMTypeRef type = byval ? byval : LLVMTypeOf(LLVMGetParam(kernel->function, i));
         if (LLVMGetTypeKind(type) == LLVMTargetExtTypeKind) {
             compilation_fail(compilation, PPU_COMPILE_UNSUPPORTED,
-                             "kernel '%s' takes an image, a sampler or a pipe, which is not supported", kernel->name);
+                             "kernel '%s' takes an image, a sampler or the like, which is not supported here",
+                             kernel->name);
         }
         uint64_t bytes = LLVMABISizeOfType(compilation->layout, type);
         uint64_t align = LLVMABIAlignmentOfType(compilation->layout, type);

@@ -92,6 +92,7 @@ static uint8_t qualifiers(const char *text)
         { "const", PPU_ARGUMENT_CONST },
         { "restrict", PPU_ARGUMENT_RESTRICT },
         { "volatile", PPU_ARGUMENT_VOLATILE },
+        { "pipe", PPU_ARGUMENT_PIPE },
     };
     uint8_t bits = 0;
 
@@ -225,6 +226,24 @@ static uint32_t param_bytes(const struct kernel_info *kernel)
                                     : (kernel->explicit_bytes + word - 1) / word * word;
 }
 
+/* OpenCL C 2.0 and later have work-groups of several sizes, without -cl-uniform-work-group-size. */
+static bool may_be_ragged(LLVMValueRef function)
+{
+    static const char name[] = "uniform-work-group-size";
+    LLVMAttributeRef uniform =
+        LLVMGetStringAttributeAtIndex(function, LLVMAttributeFunctionIndex, name, (unsigned)strlen(name));
+    unsigned len;
+
+    return uniform && strncmp(LLVMGetStringAttributeValue(uniform, &len), "false", 5) == 0;
+}
+
+static uint32_t allowed(const struct kernel_info *kernel)
+{
+    const bool cut = grid_split_allowed(kernel->function) && kernel->shared_bytes == 0;
+
+    return (cut ? PPU_KERNEL_CUT : 0) | (may_be_ragged(kernel->function) ? PPU_KERNEL_RAGGED : 0);
+}
+
 static void add_kernel(struct compilation *compilation, const struct kernel_info *kernel, struct tables *tables)
 {
     const uint32_t name = bytes_text(&tables->text, kernel->name); /* the first: no attributes lie at 0 */
@@ -245,7 +264,7 @@ static void add_kernel(struct compilation *compilation, const struct kernel_info
         .argument_count = kernel->argument_count,
         .attributes = add_attributes(compilation, kernel->function, tables),
         .gains = shape_matters(kernel->function) ? PPU_KERNEL_GAINS_WORK_GROUP : 0,
-        .allows = grid_split_allowed(kernel->function) && kernel->shared_bytes == 0 ? PPU_KERNEL_CUT : 0,
+        .allows = allowed(kernel),
     };
 
     if (!lower_enqueue_child(compilation, kernel->function)) { /* else it is for threads alone */

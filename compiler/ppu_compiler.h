@@ -34,6 +34,8 @@ enum ppu_compile_front {
 };
 
 #define PPU_COMPILE_CLANG "clang-19"
+/* Build option: work-items of a sub-group, 32, 64 or 128 (docs/spec/opencl.md). */
+#define PPU_COMPILE_SUB_GROUP_SIZE "-cl-ppu-sub-group-size="
 #define PPU_COMPILE_CLANG_VARIABLE "PPU_CLANG"
 
 /* A text that the source may include by its name, before any file of that name. */

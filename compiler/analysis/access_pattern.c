@@ -38,10 +38,16 @@ static uint8_t pattern_of_call(LLVMValueRef call)
     case PPU_SR_CTA_X:
     case PPU_SR_CTA_Y:
     case PPU_SR_CTA_Z:
+    case PPU_SR_SIZE_X:
+    case PPU_SR_SIZE_Y:
+    case PPU_SR_SIZE_Z:
         return PPU_REFERENCE_BY_THREAD;
     case PPU_SR_NTID_X:
     case PPU_SR_NTID_Y:
     case PPU_SR_NTID_Z:
+    case PPU_SR_LAST_X:
+    case PPU_SR_LAST_Y:
+    case PPU_SR_LAST_Z:
         return 0;
     default:
         return primitive_find(ir_callee(call)) == PRIMITIVE_LAUNCH ? 0 : ANY;

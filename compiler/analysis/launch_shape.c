@@ -27,6 +27,9 @@ static void note_use(LLVMValueRef insn, void *opaque)
     case PPU_SR_TID:
     case PPU_SR_NTID_Y:
     case PPU_SR_NTID_Z:
+    case PPU_SR_SIZE_X:
+    case PPU_SR_SIZE_Y:
+    case PPU_SR_SIZE_Z:
         *matters = true;
         break;
     case PPU_SR_NTID_X:

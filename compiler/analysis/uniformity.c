@@ -57,11 +57,20 @@ static bool call_scalar(const struct ir *ir, LLVMValueRef call)
         return register_scalar(ir, LLVMGetOperand(call, 0));
     case PRIMITIVE_GATHER2:
     case PRIMITIVE_GATHER4:
+    case PRIMITIVE_SHUFFLE_UP:
+    case PRIMITIVE_SHUFFLE_DOWN:
+    case PRIMITIVE_SHUFFLE_XOR:
         return false;
+    case PRIMITIVE_SHUFFLE:
+        return value_is_scalar(ir, LLVMGetOperand(call, 1));
+    case PRIMITIVE_VOTE_ALL:
+    case PRIMITIVE_VOTE_ANY:
+    case PRIMITIVE_BALLOT:
+        return true; /* one answer for all lanes that ask together */
     case PRIMITIVE_NONE:
-        return strncmp(ir_callee(call), "llvm.", 5) == 0;
+        return strncmp(ir_callee(call), "llvm.", 5) == 0 && operands_scalar(ir, call);
     default:
-        return true;
+        return operands_scalar(ir, call);
     }
 }
 
@@ -113,7 +122,7 @@ static bool now_scalar(const struct ir *ir, uint32_t number)
     case LLVMLoad:
         return load_scalar(value) && operands_scalar(ir, value);
     case LLVMCall:
-        return call_scalar(ir, value) && operands_scalar(ir, value);
+        return call_scalar(ir, value);
     case LLVMAtomicRMW:
     case LLVMAtomicCmpXchg:
         return false;
@@ -161,7 +170,8 @@ static bool is_break(LLVMValueRef value)
 {
     enum primitive primitive = ir_is_instruction(value, LLVMCall) ? primitive_find(ir_callee(value)) : PRIMITIVE_NONE;
 
-    return is_yield(value) || primitive == PRIMITIVE_BARRIER || primitive == PRIMITIVE_WAIT || ir_called(value);
+    return is_yield(value) || primitive == PRIMITIVE_BARRIER || primitive == PRIMITIVE_WAIT ||
+           primitive == PRIMITIVE_MEET || ir_called(value);
 }
 
 static void find_breaks(const struct ir *ir, bool *breaks, bool *yields)

@@ -30,7 +30,7 @@
     "+__opencl_c_program_scope_global_variables,+__opencl_c_fp64,+__opencl_c_int64,+__opencl_c_generic_address_space,+__opencl_c_atomic_order_acq_rel," \
     "+__opencl_c_atomic_order_seq_cst,+__opencl_c_atomic_scope_device,+__opencl_c_atomic_scope_all_devices,"                                            \
     "+__opencl_c_device_enqueue,+__opencl_c_images,+__opencl_c_3d_image_writes,+__opencl_c_read_write_images,"                                          \
-    "+cl_khr_3d_image_writes,+cl_khr_depth_images"
+    "+cl_khr_3d_image_writes,+cl_khr_depth_images,+__opencl_c_subgroups,+cl_khr_subgroups,+__opencl_c_pipes"
 
 /*
  * What clang's header defines for every SPIR target, and this machine has not. It is the first that clang reads: only
@@ -49,17 +49,8 @@ static const char *const absent[] = {
     "__opencl_c_kernel_clock_scope_device",
     "__opencl_c_kernel_clock_scope_sub_group",
     "__opencl_c_kernel_clock_scope_work_group",
-    "__opencl_c_work_group_collective_functions",
     "cl_ext_float_atomics",
     "cl_khr_kernel_clock",
-    "cl_khr_subgroup_ballot",
-    "cl_khr_subgroup_clustered_reduce",
-    "cl_khr_subgroup_extended_types",
-    "cl_khr_subgroup_non_uniform_arithmetic",
-    "cl_khr_subgroup_non_uniform_vote",
-    "cl_khr_subgroup_rotate",
-    "cl_khr_subgroup_shuffle",
-    "cl_khr_subgroup_shuffle_relative",
 };
 
 /* These extend OpenCL C (docs/spec/opencl.md). */

@@ -16,6 +16,7 @@ enum meaning {
     OPTION_MACRO,        /* the word, with the definition in it or behind it */
     OPTION_FOLDER,       /* the same with a folder of headers */
     OPTION_VALUE,        /* the word, with the value in it */
+    OPTION_SIZE,         /* nothing: a number that the compiler itself reads */
 };
 
 static const struct option {
@@ -37,6 +38,7 @@ static const struct option {
     { "-cl-fast-relaxed-math", OPTION_WORD },
     { "-cl-uniform-work-group-size", OPTION_WORD },
     { "-cl-no-subgroup-ifp", OPTION_NOTHING },
+    { PPU_COMPILE_SUB_GROUP_SIZE, OPTION_SIZE },
     { "-cl-kernel-arg-info", OPTION_NOTHING },
     { "-w", OPTION_WORD },
     { "-Werror", OPTION_WORD },
@@ -66,7 +68,7 @@ static const struct option {
 static bool has_value(enum meaning meaning)
 {
     return meaning == OPTION_MACRO || meaning == OPTION_FOLDER || meaning == OPTION_VALUE ||
-           meaning == OPTION_VENDOR_VALUE;
+           meaning == OPTION_VENDOR_VALUE || meaning == OPTION_SIZE;
 }
 
 /* NULL: it is none. */
@@ -134,7 +136,8 @@ static const char *value_wrong(enum meaning meaning, const char *value)
     if (meaning == OPTION_FOLDER && (value[0] == 0 || value[0] == '-' || value[0] == '@')) {
         return "is no name of a folder that is taken; './' before it may help";
     }
-    return NULL;
+    bool size = strcmp(value, "32") == 0 || strcmp(value, "64") == 0 || strcmp(value, "128") == 0;
+    return meaning == OPTION_SIZE && !size ? "is not 32, 64 or 128" : NULL;
 }
 
 /* The value that is not in the word follows it; both become one word. */
@@ -144,7 +147,7 @@ static enum ppu_compile_status complete(struct reader *reader, const struct opti
     char *value = word + strlen(option->name);
     bool open = false;
 
-    if (*value == 0 && option->meaning != OPTION_VALUE) {
+    if (*value == 0 && option->meaning != OPTION_VALUE && option->meaning != OPTION_SIZE) {
         reader->to = value; /* over the word's final zero */
         if (!next_word(reader, &open)) {
             bytes_print(log,
@@ -180,6 +183,9 @@ static enum ppu_compile_status take_option(struct options *options, struct reade
     if (options->count == OPTIONS_MOST) {
         bytes_print(log, "error: more than %u options\n", OPTIONS_MOST);
         return PPU_COMPILE_BAD_OPTIONS;
+    }
+    if (option->meaning == OPTION_SIZE) {
+        return complete(reader, option, word, log);
     }
     options->word[options->count++] = word;
     return has_value(option->meaning) ? complete(reader, option, word, log) : PPU_COMPILE_OK;

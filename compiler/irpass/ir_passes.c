@@ -14,6 +14,7 @@
 #include "compiler/irpass/lower_memcpy.h"
 #include "compiler/irpass/lower_opaque.h"
 #include "compiler/irpass/lower_printf.h"
+#include "compiler/irpass/lower_warps.h"
 #include "compiler/irpass/specialize_alias.h"
 #include "compiler/irpass/split_blocks.h"
 #include "compiler/irpass/split_vectors.h"

@@ -132,11 +132,15 @@ static const struct enqueue_function enqueue_functions[] = {
     { "__enqueue_kernel_events_varargs", 3, 6, 8 },
 };
 
+/* What is asked about a kernel, and, where it is not the first operand, about a range before it. */
 static const struct {
     const char *theirs, *ours;
+    uint32_t kernel;
 } queries[] = {
-    { "__get_kernel_work_group_size_impl", "__ppu_child_max_work_group" },
-    { "__get_kernel_preferred_work_group_size_multiple_impl", "__ppu_child_work_group_multiple" },
+    { "__get_kernel_work_group_size_impl", "__ppu_child_max_work_group", 0 },
+    { "__get_kernel_preferred_work_group_size_multiple_impl", "__ppu_child_work_group_multiple", 0 },
+    { "__get_kernel_sub_group_count_for_ndrange_impl", "__ppu_child_sub_groups", 1 },
+    { "__get_kernel_max_sub_group_size_for_ndrange_impl", "__ppu_child_sub_group_size", 1 },
 };
 #define MARKER "_Z14enqueue_marker9ocl_queuejPU3AS4K12ocl_clkeventPU3AS4S0_"
 
@@ -312,8 +316,9 @@ static void lower_call(struct compilation *compilation, LLVMValueRef call)
     }
     for (uint32_t i = 0; i < PPU_ARRAY_SIZE(queries); i++) {
         if (strcmp(name, queries[i].theirs) == 0) {
-            LLVMValueRef child = kernel_of(compilation, call, 0);
-            replace_call(compilation, call, queries[i].ours, &child, 1);
+            const uint32_t at = queries[i].kernel;
+            LLVMValueRef operands[] = { kernel_of(compilation, call, at), LLVMGetOperand(call, 0) };
+            replace_call(compilation, call, queries[i].ours, operands, at + 1);
             return;
         }
     }

@@ -20,6 +20,8 @@ static const struct {
     { EVENT, ADDRESS, false },
     { "target(\"spirv.Image\",", DESCRIPTOR, true },
     { "target(\"spirv.Sampler\")", "i64", false },
+    { "target(\"spirv.Pipe\",", ADDRESS, true },
+    { "target(\"spirv.ReserveId\")", "i64", false },
 };
 
 static bool is_opaque(LLVMTypeRef type)

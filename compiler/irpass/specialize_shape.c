@@ -10,7 +10,8 @@
 
 /* ---- sizes ---- */
 
-/* A size, or a local id where the size is 1, is a constant. */
+/* A size, or a local id where the size is 1, is a constant. The work-groups of a dimension whose size is known are all
+ * whole. */
 static void write_size(LLVMValueRef insn, void *opaque)
 {
     const uint32_t *size = opaque;
@@ -18,7 +19,7 @@ static void write_size(LLVMValueRef insn, void *opaque)
     bool known = false;
 
     for (uint32_t d = 0; d < CTA_DIMENSIONS; d++) {
-        if (sr == PPU_SR_NTID_X + d && size[d] != 0) {
+        if ((sr == PPU_SR_NTID_X + d || sr == PPU_SR_SIZE_X + d || sr == PPU_SR_LAST_X + d) && size[d] != 0) {
             value = size[d];
             known = true;
         } else if (sr == PPU_SR_TID_X + d && size[d] == 1) {

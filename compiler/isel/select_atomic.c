@@ -31,11 +31,13 @@ static struct element atomic(struct isel *s, struct address address, enum ppu_ao
         insn.c = lane;
         if (address.at.add != 0) {
             bool scalar = s->scalar; /* the base stays scalar where that may be */
+            uint8_t size = address.at.lane_size;
             s->scalar = s->ir->flow->convergent[s->block] && !s->ir->force[s->number];
             address.at = element_register(select_reg(s, address.at), address.at.words);
             s->scalar = scalar;
             if (!select_is_scalar(s, address.at.ref)) {
                 address.at.lane = lane;
+                address.at.lane_size = size;
                 insn.code.wc = insn.code.lane_off = insn.code.indexed = 0;
                 insn.c = (struct mir_ref){ 0 };
             }

@@ -3,6 +3,7 @@
 #include "compiler/isel/select.h"
 
 #include "compiler/isel/gather_select.h"
+#include "compiler/isel/select_lanes.h"
 #include "compiler/mir/functions.h"
 #include "ppu/macros.h"
 
@@ -134,7 +135,7 @@ static bool select_primitive(struct isel *s, LLVMValueRef call)
         gather_select(s, call);
         return true;
     default:
-        return select_task(s, call, primitive);
+        return select_lanes(s, call, primitive) || select_task(s, call, primitive);
     }
 }
 

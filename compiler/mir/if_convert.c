@@ -29,10 +29,9 @@ static bool writes_any(struct mir_insn *insn, struct mir_ref reg)
 static bool may_guard(struct mir_insn *insn, struct mir_ref cond)
 {
     const struct ppu_isa_row *row = ppu_isa_row(insn->code.op);
-    bool cross = insn->code.op >= PPU_OP_SHFL && insn->code.op <= PPU_OP_ACTIVE;
 
     return insn->guard.reg == 0 && !(row->flags & PPU_IF_B) && insn->code.op != PPU_OP_BAR &&
-           insn->code.op != PPU_OP_CWAIT && !cross && !writes_any(insn, cond);
+           insn->code.op != PPU_OP_CWAIT && !mir_is_of_lanes(insn->code.op) && !writes_any(insn, cond);
 }
 
 /* True when the block is one side of the branch and goes on to `join`. */

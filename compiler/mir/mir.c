@@ -102,8 +102,21 @@ uint32_t mir_operands(struct mir_insn *insn, struct mir_operand operands[MIR_MAX
     return gather.count;
 }
 
+bool mir_is_of_lanes(uint32_t op)
+{
+    return op >= PPU_OP_SHFL && op <= PPU_OP_ACTIVE;
+}
+
+bool mir_reads_lane(uint32_t op)
+{
+    return op == PPU_OP_READFIRST || op == PPU_OP_READLANE;
+}
+
 bool mir_is_pure(const struct mir_insn *insn)
 {
+    if (mir_is_of_lanes(insn->code.op)) {
+        return false; /* its result is that of the lanes that are active where it stands */
+    }
     switch (insn->code.op) {
     case PPU_OP_LDG:
     case PPU_OP_LDS:

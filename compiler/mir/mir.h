@@ -136,6 +136,8 @@ struct mir_operand {
 uint32_t mir_operands(struct mir_insn *insn, struct mir_operand operands[MIR_MAX_OPERANDS]);
 
 bool mir_is_store(uint32_t op);
+bool mir_is_of_lanes(uint32_t op); /* tells what other lanes of the warp have, or which are active */
+bool mir_reads_lane(uint32_t op);  /* a scalar operation that reads a vector register of one lane */
 /* True when it can be left out if nobody reads what it writes. */
 bool mir_is_pure(const struct mir_insn *insn);
 /* True for a copy of registers, and how many words it copies. */

@@ -45,7 +45,7 @@ static void verify_operand(const struct verifier *v, const struct mir_insn *insn
     if (mir_is_store(insn->code.op) && o->ref == &insn->d && reg->class == MIR_SCALAR && !insn->code.scalar) {
         wrong(v, "a vector store of a scalar register");
     }
-    if (!o->def && insn->code.scalar && !o->pred && reg->class == MIR_VECTOR && insn->code.op != PPU_OP_READFIRST) {
+    if (!o->def && insn->code.scalar && !o->pred && reg->class == MIR_VECTOR && !mir_reads_lane(insn->code.op)) {
         wrong(v, "a scalar operation that reads a vector register");
     }
 }

@@ -63,6 +63,20 @@ float __attribute__((const)) __ppu_rsqrt(float x);
 uint __attribute__((const)) __ppu_half_of_float(float x, uint round);
 uint __attribute__((const)) __ppu_half_of_double(double x, uint round);
 
+/* Lanes of the warp: a register of another one, what all active ones say, a word of a set of lanes (a constant one). */
+uint __attribute__((convergent)) __ppu_shuffle(uint x, uint lane);
+uint __attribute__((convergent)) __ppu_shuffle_up(uint x, uint by);
+uint __attribute__((convergent)) __ppu_shuffle_down(uint x, uint by);
+uint __attribute__((convergent)) __ppu_shuffle_xor(uint x, uint by);
+bool __attribute__((convergent)) __ppu_vote_all(bool x);
+bool __attribute__((convergent)) __ppu_vote_any(bool x);
+uint __attribute__((convergent)) __ppu_ballot(bool x, uint word);
+uint __attribute__((convergent)) __ppu_active(uint word);
+/* Waits until the lanes of the warp that have not ended are all here. */
+void __attribute__((convergent)) __ppu_meet(void);
+/* Local memory of the work-group: two values of 8 bytes a warp. */
+local void *__attribute__((const)) __ppu_group_scratch(void);
+
 /* Functions of OpenCL C: overloaded, and always written into their caller. */
 #define BUILTIN __attribute__((overloadable, always_inline))
 

@@ -29,12 +29,12 @@ size_t BUILTIN get_group_id(uint d)
 
 size_t BUILTIN get_local_size(uint d)
 {
-    return pick(d, __ppu_sr(PPU_SR_NTID_X), __ppu_sr(PPU_SR_NTID_Y), __ppu_sr(PPU_SR_NTID_Z), 1);
+    return pick(d, __ppu_sr(PPU_SR_SIZE_X), __ppu_sr(PPU_SR_SIZE_Y), __ppu_sr(PPU_SR_SIZE_Z), 1);
 }
 
 size_t BUILTIN get_enqueued_local_size(uint d)
 {
-    return get_local_size(d);
+    return pick(d, __ppu_sr(PPU_SR_NTID_X), __ppu_sr(PPU_SR_NTID_Y), __ppu_sr(PPU_SR_NTID_Z), 1);
 }
 
 size_t BUILTIN get_num_groups(uint d)
@@ -44,7 +44,8 @@ size_t BUILTIN get_num_groups(uint d)
 
 size_t BUILTIN get_global_size(uint d)
 {
-    return get_num_groups(d) * get_local_size(d);
+    return (get_num_groups(d) - 1) * get_enqueued_local_size(d) +
+           pick(d, __ppu_sr(PPU_SR_LAST_X), __ppu_sr(PPU_SR_LAST_Y), __ppu_sr(PPU_SR_LAST_Z), 1);
 }
 
 size_t BUILTIN get_global_offset(uint d)
@@ -57,7 +58,7 @@ size_t BUILTIN get_global_offset(uint d)
 
 size_t BUILTIN get_global_id(uint d)
 {
-    return get_group_id(d) * get_local_size(d) + get_global_offset(d) + get_local_id(d);
+    return get_group_id(d) * get_enqueued_local_size(d) + get_global_offset(d) + get_local_id(d);
 }
 
 size_t BUILTIN get_local_linear_id(void)

@@ -219,7 +219,7 @@ static uint32_t allows(struct device *device, const char *parameters, const char
              parameters, body);
     device_load(device, source, "-cl-std=CL3.0");
     device_kernel(device, "k");
-    return device->kernel.allows;
+    return device->kernel.allows & PPU_KERNEL_CUT;
 }
 
 /* All that shows a group to a thread: where it is not used, launches may be cut. */

@@ -20,6 +20,7 @@ static enum refusal_kind of_operation(const struct mir_insn *insn)
     case PPU_OP_YIELDN:
     case PPU_OP_YIELDP:
     case PPU_OP_YIELDQ:
+    case PPU_OP_WSYNC:
         return REFUSAL_YIELD;
     case PPU_OP_TSTART:
     case PPU_OP_SEMREL:
@@ -30,7 +31,7 @@ static enum refusal_kind of_operation(const struct mir_insn *insn)
     case PPU_OP_RDTIME:
         return REFUSAL_TIME;
     default:
-        if (insn->code.op >= PPU_OP_SHFL && insn->code.op <= PPU_OP_ACTIVE) {
+        if (mir_is_of_lanes(insn->code.op)) {
             return REFUSAL_LANES;
         }
         return insn->code.scalar && is_store(insn->code.op) ? REFUSAL_SCALAR : REFUSAL_NONE;
