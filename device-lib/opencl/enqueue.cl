@@ -58,7 +58,7 @@ INLINE ulong put_block(record_t record, const private struct request *request, u
     head->heap = inside ? 0 : nest->heap_va;
     if (!inside) {
         for (uint i = 0; i < 3; i++) {
-            items *= record->tmd.grid[i] * record->tmd.cta[i];
+            items *= (record->tmd.grid[i] - 1) * record->tmd.cta[i] + ppu_tmd_last((const struct ppu_tmd *)&record->tmd, i);
         }
         *(global uint *)block = items;
     }
@@ -381,6 +381,30 @@ uint LIBRARY __ppu_child_max_work_group(constant struct ppu_child *child)
 uint LIBRARY __ppu_child_work_group_multiple(constant struct ppu_child *child)
 {
     return child->tmd.wave;
+}
+
+/* Work-items of a work-group that is whole; 0: the range cannot be. */
+INLINE uint range_threads(constant struct ppu_child *child, const private struct range *range)
+{
+    const uint most = __ppu_child_max_work_group(child);
+    const bool chosen = range->local_size[0] == 0;
+    uint threads = 1;
+
+    for (uint i = 0; i < range->dim && i < 3 && threads != 0; i++) {
+        const ulong size = chosen ? choose_work_group((uint)range->global_size[i], most / threads) : range->local_size[i];
+        threads = size <= most / threads ? threads * (uint)size : 0;
+    }
+    return threads;
+}
+
+uint LIBRARY __ppu_child_sub_groups(constant struct ppu_child *child, const private struct range *range)
+{
+    return (range_threads(child, range) + child->tmd.wave - 1) / child->tmd.wave;
+}
+
+uint LIBRARY __ppu_child_sub_group_size(constant struct ppu_child *child, const private struct range *range)
+{
+    return min((uint)child->tmd.wave, range_threads(child, range));
 }
 
 /* ---- cl_ppu_nested_streams (docs/spec/opencl.md) ---- */

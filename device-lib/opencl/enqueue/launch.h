@@ -70,10 +70,12 @@ INLINE bool set_space(global struct ppu_tmd *tmd, const private struct range *ra
         uint n = (uint)items, size = chosen ? choose_work_group(n, most / threads) : (uint)work_group;
         good = good && items >> 32 == 0 && work_group >> 32 == 0 && n != 0 && size != 0 && size <= most / threads;
         if (good) {
-            tmd->cta[i] = size;
-            tmd->grid[i] = n / size;
+            const uint left = n % size, groups = n / size + (left != 0);
+            tmd->cta[i] = (ushort)size;
+            tmd->edge[i] = (ushort)left;
+            tmd->grid[i] = groups;
             threads *= size;
-            good = n % size == 0 && n / size <= (i == 0 ? PPU_MAX_GRID_X : PPU_MAX_GRID_YZ);
+            good = groups <= (i == 0 ? PPU_MAX_GRID_X : PPU_MAX_GRID_YZ);
         }
     }
     return good;
@@ -128,7 +130,7 @@ INLINE uint put_locals(global uchar *param, uint shared, uint locals, const priv
 /* Bytes of private memory of a work-group of the task. */
 INLINE uint work_group_private(global struct ppu_tmd *tmd)
 {
-    uint wave = tmd->wave, threads = tmd->cta[0] * tmd->cta[1] * tmd->cta[2];
+    uint wave = tmd->wave, threads = ppu_tmd_threads((const struct ppu_tmd *)tmd);
 
     return (threads + wave - 1) / wave * wave * tmd->local_bytes;
 }
