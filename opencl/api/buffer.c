@@ -10,7 +10,7 @@
 
 bool buffer_is(cl_mem memory)
 {
-    return memory_is(memory) && !memory->image;
+    return memory_is(memory) && !memory->image && memory->packets == 0;
 }
 
 bool buffer_holds(cl_mem memory, size_t offset, size_t bytes)

@@ -10,6 +10,7 @@
 #include "opencl/api/identity.h"
 #include "opencl/api/image.h"
 #include "opencl/api/info.h"
+#include "opencl/api/pipe.h"
 #include "opencl/api/sampler.h"
 #include "opencl/build/spirv.h"
 #include "opencl/submit/device_queue.h"
@@ -184,6 +185,7 @@ static const char *told_names(void)
 /* A dot product is as fast as the products and sums that it is made of. */
 static const cl_device_integer_dot_product_acceleration_properties_khr no_dot_unit = { .signed_accelerated = CL_FALSE };
 
+static const size_t sub_group_sizes[] = { PPU_LANES, 2 * PPU_LANES, PPU_MAX_WAVE };
 static const size_t max_work_items[] = { PPU_MAX_CTA_DIM, PPU_MAX_CTA_DIM, PPU_MAX_CTA_DIM };
 
 /* ---- platform ---- */

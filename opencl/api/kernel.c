@@ -7,6 +7,7 @@
 #include "opencl/api/buffer.h"
 #include "opencl/api/image.h"
 #include "opencl/api/info.h"
+#include "opencl/api/pipe.h"
 #include "opencl/api/queue.h"
 #include "opencl/api/sampler.h"
 #include "opencl/api/svm.h"
@@ -175,7 +176,11 @@ static cl_int set_memory(cl_kernel kernel, cl_uint i, size_t bytes, const void *
     if (value) {
         memcpy(&memory, value, sizeof(memory));
     }
-    if (memory && (!buffer_is(memory) || memory->context != kernel->program->context)) {
+    bool wants_pipe = (kernel->descriptions[i].qualifiers & PPU_ARGUMENT_PIPE) != 0;
+    if ((memory && !(wants_pipe ? pipe_is(memory) : buffer_is(memory))) || (wants_pipe && !memory)) {
+        return CL_INVALID_MEM_OBJECT;
+    }
+    if (memory && memory->context != kernel->program->context) {
         return CL_INVALID_MEM_OBJECT;
     }
     put_memory(kernel, i, memory);
@@ -329,7 +334,8 @@ cl_int clSetKernelArgSVMPointer(cl_kernel kernel, cl_uint i, const void *value)
         return CL_INVALID_ARG_INDEX;
     }
     uint8_t kind = kernel->descriptions[i].kind;
-    if (kind != PPU_ARGUMENT_GLOBAL && kind != PPU_ARGUMENT_CONSTANT) {
+    bool is_pipe = (kernel->descriptions[i].qualifiers & PPU_ARGUMENT_PIPE) != 0;
+    if ((kind != PPU_ARGUMENT_GLOBAL && kind != PPU_ARGUMENT_CONSTANT) || is_pipe) {
         return CL_INVALID_ARG_VALUE;
     }
     put_memory(kernel, i, NULL);
@@ -429,29 +435,6 @@ cl_int clGetKernelWorkGroupInfo(cl_kernel kernel, cl_device_id device, cl_kernel
     }
 }
 
-/* The device has sub-groups as little as the language has. */
-cl_int clGetKernelSubGroupInfo(cl_kernel kernel, cl_device_id device, cl_kernel_sub_group_info query,
-                               size_t input_bytes, const void *input, size_t bytes, void *at, size_t *size_ret)
-{
-    (void)query;
-    (void)input_bytes;
-    (void)input;
-    (void)bytes;
-    (void)at;
-    (void)size_ret;
-    if (!object_is(kernel, OBJECT_kernel)) {
-        return CL_INVALID_KERNEL;
-    }
-    bool foreign = device && context_ppu_index(kernel->program->context, device) == MAX_DEVICES;
-    return foreign ? CL_INVALID_DEVICE : CL_INVALID_OPERATION;
-}
-
-cl_int clGetKernelSubGroupInfoKHR(cl_kernel kernel, cl_device_id device, cl_kernel_sub_group_info query,
-                                  size_t input_bytes, const void *input, size_t bytes, void *at, size_t *size_ret)
-{
-    return clGetKernelSubGroupInfo(kernel, device, query, input_bytes, input, bytes, at, size_ret);
-}
-
 static cl_kernel_arg_address_qualifier address_of(uint8_t kind)
 {
     if (ppu_argument_is_image(kind)) {
@@ -475,6 +458,7 @@ static cl_kernel_arg_type_qualifier qualifiers_of(const struct ppu_argument_entr
     bool constant = (argument->qualifiers & PPU_ARGUMENT_CONST) != 0 || argument->kind == PPU_ARGUMENT_CONSTANT;
 
     return (constant ? CL_KERNEL_ARG_TYPE_CONST : 0u) |
+           ((argument->qualifiers & PPU_ARGUMENT_PIPE) != 0 ? CL_KERNEL_ARG_TYPE_PIPE : 0u) |
            ((argument->qualifiers & PPU_ARGUMENT_RESTRICT) != 0 ? CL_KERNEL_ARG_TYPE_RESTRICT : 0u) |
            ((argument->qualifiers & PPU_ARGUMENT_VOLATILE) != 0 ? CL_KERNEL_ARG_TYPE_VOLATILE : 0u);
 }

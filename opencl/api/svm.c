@@ -9,7 +9,8 @@
 #include "opencl/api/transfer.h"
 #include "ppu/mmu.h"
 
-#define SVM_FLAGS ((cl_svm_mem_flags)(CL_MEM_READ_WRITE | CL_MEM_WRITE_ONLY | CL_MEM_READ_ONLY))
+#define ACCESS_FLAGS ((cl_svm_mem_flags)(CL_MEM_READ_WRITE | CL_MEM_WRITE_ONLY | CL_MEM_READ_ONLY))
+#define GRAIN_FLAGS ((cl_svm_mem_flags)(CL_MEM_SVM_FINE_GRAIN_BUFFER | CL_MEM_SVM_ATOMICS))
 
 /* ---- allocation ---- */
 
@@ -72,11 +73,19 @@ static bool alignment_is_good(cl_uint alignment)
     return (alignment & (alignment - 1)) == 0 && alignment <= sizeof(cl_long16);
 }
 
+/* Host and device see the same bytes, by the same atomic operations: memory of every kind is of fine grain. */
+static bool flags_are_good(cl_svm_mem_flags flags)
+{
+    const cl_svm_mem_flags access = flags & ACCESS_FLAGS;
+
+    return (flags & ~(ACCESS_FLAGS | GRAIN_FLAGS)) == 0 && (access & (access - 1)) == 0 &&
+           (flags & GRAIN_FLAGS) != CL_MEM_SVM_ATOMICS;
+}
+
 void *clSVMAlloc(cl_context context, cl_svm_mem_flags flags, size_t bytes, cl_uint alignment)
 {
-    if (!object_is(context, OBJECT_context) || !device_has_svm(context->device) || (flags & ~SVM_FLAGS) != 0 ||
-        (flags & (flags - 1)) != 0 || bytes == 0 || bytes > device_max_alloc(context->device) ||
-        !alignment_is_good(alignment)) {
+    if (!object_is(context, OBJECT_context) || !device_has_svm(context->device) || !flags_are_good(flags) ||
+        bytes == 0 || bytes > device_max_alloc(context->device) || !alignment_is_good(alignment)) {
         return NULL;
     }
     struct svm *svm = svm_new(context, bytes);

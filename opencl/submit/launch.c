@@ -12,7 +12,7 @@
 #include "opencl/variants/variant_choose.h"
 #include "ppu/macros.h"
 
-/* A range that no larger work-groups divide is cut, where the kernel allows it. */
+/* A range that no larger work-groups divide has some that are not whole, or is cut, where the kernel allows it. */
 #define FEW_THREADS (2u * PPU_LANES)
 #define NS_PER_MS 1000000u
 
@@ -290,21 +290,36 @@ static uint32_t fixed_size(const struct ppu_kernel_entry *entry, cl_uint i)
     return entry->cta[i] != 0 ? entry->cta[i] : 1;
 }
 
-/* Work-groups that no work-item sees need not divide the range: in its largest dimension they are as large as they
- * can. */
+/* In the range's largest dimension work-groups are as large as they can, also when they do not divide it. */
+static uint32_t enlarge(cl_kernel kernel, const struct space *space, uint32_t cta[3])
+{
+    uint32_t along = largest_dimension(space), threads = cta[0] * cta[1] * cta[2];
+    size_t most = kernel_max_work_group(kernel) / (threads / cta[along]);
+
+    cta[along] = (uint32_t)PPU_MIN(space->global[along], most);
+    return along;
+}
+
+static bool has_few_threads(const uint32_t cta[3])
+{
+    return cta[0] * cta[1] * cta[2] < FEW_THREADS;
+}
+
+static bool may_be_ragged(cl_kernel kernel)
+{
+    return (kernel->entry->allows & PPU_KERNEL_RAGGED) != 0;
+}
+
+/* Work-groups that no work-item sees may be of two sizes where the language has work-groups of one. */
 static void cut(cl_kernel kernel, const struct space *space, struct launch *launch)
 {
     uint32_t *cta = launch->launch.cta;
-    uint32_t threads = cta[0] * cta[1] * cta[2];
+    bool may = (kernel->entry->allows & PPU_KERNEL_CUT) != 0 && !may_be_ragged(kernel);
 
-    if (is_fixed(kernel->entry) || threads >= FEW_THREADS || (kernel->entry->allows & PPU_KERNEL_CUT) == 0) {
-        return;
+    if (may && !is_fixed(kernel->entry) && has_few_threads(cta)) {
+        launch->along = enlarge(kernel, space, cta);
+        launch->rest = (uint32_t)(space->global[launch->along] % cta[launch->along]);
     }
-    uint32_t along = largest_dimension(space);
-    size_t n = space->global[along], most = kernel_max_work_group(kernel) / (threads / cta[along]);
-    cta[along] = (uint32_t)PPU_MIN(n, most);
-    launch->along = along;
-    launch->rest = (uint32_t)(n % cta[along]);
 }
 
 /* As the program says. */
@@ -336,17 +351,20 @@ static cl_int set_grid(cl_kernel kernel, const struct space *space, struct launc
     for (cl_uint i = 0; i < 3; i++) {
         size_t n = global_size(space, i);
         size_t offset = i < space->dim && space->offset ? space->offset[i] : 0;
-        if (n % launch->cta[i] != (i == to->along ? to->rest : 0)) {
+        size_t left = n % launch->cta[i];
+        bool ragged = left > 0 && may_be_ragged(kernel);
+        if (!ragged && left != (i == to->along ? to->rest : 0)) {
             return CL_INVALID_WORK_GROUP_SIZE;
         }
         if (offset + n < n) {
             return CL_INVALID_GLOBAL_OFFSET;
         }
-        if (n / launch->cta[i] > (i == 0 ? PPU_MAX_GRID_X : PPU_MAX_GRID_YZ) ||
+        if (n / launch->cta[i] + ragged > (i == 0 ? PPU_MAX_GRID_X : PPU_MAX_GRID_YZ) ||
             !ppu_kernel_takes_ids(kernel->entry, offset, n)) {
             return CL_OUT_OF_RESOURCES;
         }
-        launch->grid[i] = (uint32_t)(n / launch->cta[i]);
+        launch->grid[i] = (uint32_t)(n / launch->cta[i]) + ragged;
+        launch->edge[i] = ragged ? (uint32_t)left : 0;
         launch->implicit.global_offset[i] = offset;
     }
     launch->implicit.work_dim = space->dim;
@@ -358,6 +376,9 @@ static void settle_work_group(cl_kernel kernel, const struct space *space, uint3
 {
     if (!is_fixed(kernel->entry)) {
         choose_work_group(kernel, space, cta);
+        if (may_be_ragged(kernel) && has_few_threads(cta)) {
+            enlarge(kernel, space, cta);
+        }
         return;
     }
     for (cl_uint i = 0; i < 3; i++) {

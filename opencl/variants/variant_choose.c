@@ -88,9 +88,11 @@ static uint32_t argument_count(const struct choice *choice)
 static uint64_t ids_end(const struct choice *choice, uint32_t dimension)
 {
     const struct launch *launch = choice->launch;
-    uint64_t grid = (uint64_t)launch->launch.grid[dimension] * launch->launch.cta[dimension];
+    const struct ppu_launch *shape = &launch->launch;
+    uint64_t grid = (uint64_t)shape->grid[dimension] * shape->cta[dimension];
+    uint32_t missing = shape->edge[dimension] > 0 ? shape->cta[dimension] - shape->edge[dimension] : 0;
 
-    return launch->launch.implicit.global_offset[dimension] + grid + (dimension == launch->along ? launch->rest : 0);
+    return shape->implicit.global_offset[dimension] + grid - missing + (dimension == launch->along ? launch->rest : 0);
 }
 
 static void find_regions(struct choice *choice)
@@ -160,7 +162,8 @@ static void add_work_group(struct choice *choice)
         return;
     }
     for (uint32_t d = 0; d < 3; d++) {
-        work_group[d] = launch->rest != 0 && d == launch->along ? 0 : launch->launch.cta[d];
+        bool several = launch->launch.edge[d] != 0 || (launch->rest != 0 && d == launch->along);
+        work_group[d] = several ? 0 : launch->launch.cta[d];
         all = all << 16 | work_group[d];
     }
     if (stays(&choice->variants->kernels[choice->index].seen_work_group, all)) {

@@ -51,16 +51,6 @@ static void table_is_full(void **state)
         assert_int_equal(error, expected); \
     } while (0)
 
-static void pipes_are_refused(void **state)
-{
-    struct fixture *f = *state;
-    cl_mem buffer = fixture_buffer(f, 0, 64, NULL);
-
-    refused(clCreatePipe(f->context, 0, 4, 4, NULL, &error), CL_INVALID_OPERATION);
-    assert_int_equal(clGetPipeInfo(buffer, CL_PIPE_PACKET_SIZE, 0, NULL, NULL), CL_INVALID_MEM_OBJECT);
-    check(clReleaseMemObject(buffer));
-}
-
 static void programs_of_other_kinds_are_refused(void **state)
 {
     struct fixture *f = *state;
@@ -109,7 +99,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cl_test("no place of the dispatch table is empty [F6]", table_is_full),
-        cl_test("pipes are refused [A15]", pipes_are_refused),
         cl_test("intermediate language, built-in kernels and constants of specialization are refused [F6]",
                 programs_of_other_kinds_are_refused),
         cl_test("a device is not divided and has no queues of its own [F6]", devices_are_not_divided),

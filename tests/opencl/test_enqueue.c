@@ -855,7 +855,7 @@ static void blocks_at_the_head(void **state)
     "    void (^block)(void) = ^{ out[20] = 1; };\n"                                         \
     "    ndrange_t range = ndrange_1D(8);\n"                                                 \
     "    range.workDimension = 4;\n"                                                         \
-    "    out[0] = enqueue_kernel(q, " NO_WAIT ", ndrange_1D(10, 3), block);\n"               \
+    "    out[0] = enqueue_kernel(q, " NO_WAIT ", ndrange_1D(10, 1025), block);\n"            \
     "    out[1] = enqueue_kernel(q, " NO_WAIT ", range, block);\n"                           \
     "    out[2] = enqueue_kernel(q, " NO_WAIT ", ndrange_1D(4096, 2048), block);\n"          \
     "    out[3] = enqueue_kernel(q, " NO_WAIT ", ndrange_1D(8), 1, NULL, &null, block);\n"   \

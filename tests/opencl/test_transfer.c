@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Tests reads, writes, copies, fills, maps, and shared virtual memory. */
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -284,6 +285,8 @@ static void svm_is_one_address(void **state)
     assert_null(clSVMAlloc(f->context, CL_MEM_READ_WRITE, 0, 0));
     assert_null(clSVMAlloc(f->context, CL_MEM_READ_WRITE, 64, 3));
     assert_null(clSVMAlloc(f->context, CL_MEM_HOST_NO_ACCESS, 64, 0));
+    assert_null(clSVMAlloc(f->context, CL_MEM_READ_ONLY | CL_MEM_WRITE_ONLY, 64, 0));
+    assert_null(clSVMAlloc(f->context, CL_MEM_READ_WRITE | CL_MEM_SVM_ATOMICS, 64, 0));
     check(clEnqueueSVMMemFill(f->queue, shared, &nine, 4, 64, 0, NULL, NULL));
     check(clEnqueueSVMMap(f->queue, CL_TRUE, CL_MAP_READ, shared, 64, 0, NULL, NULL));
     assert_int_equal(shared[15], 9);
@@ -312,6 +315,52 @@ static void svm_is_one_address(void **state)
     assert_int_equal(error, CL_INVALID_VALUE);
 }
 
+#define TURNS 50
+
+/* Host and a kernel that runs hand a ball to each other, by nothing but what both see in shared memory. */
+static void a_running_kernel_and_the_host_talk(void **state)
+{
+    static const char *const text =
+        "kernel void k(volatile global atomic_int *ball, global int *sum, int turns)\n"
+        "{\n"
+        "    for (int i = 0; i < turns; i++) {\n"
+        "        while (atomic_load_explicit(ball, memory_order_acquire, memory_scope_all_svm_devices) != 2 * i + 1) {}\n"
+        "        *sum += i;\n"
+        "        atomic_fetch_add_explicit(ball, 1, memory_order_acq_rel, memory_scope_all_svm_devices);\n"
+        "    }\n"
+        "}\n";
+    struct fixture *f = *state;
+    cl_device_svm_capabilities has = 0;
+    const size_t one = 1;
+    const cl_int turns = TURNS;
+
+    check(clGetDeviceInfo(f->device, CL_DEVICE_SVM_CAPABILITIES, sizeof(has), &has, NULL));
+    if (has == 0) {
+        return; /* where the host sees no VRAM at the device's addresses */
+    }
+    assert_int_equal(has, CL_DEVICE_SVM_COARSE_GRAIN_BUFFER | CL_DEVICE_SVM_FINE_GRAIN_BUFFER | CL_DEVICE_SVM_ATOMICS);
+    cl_kernel kernel = fixture_kernel(f, text, "k");
+    int32_t *shared =
+        clSVMAlloc(f->context, CL_MEM_READ_WRITE | CL_MEM_SVM_FINE_GRAIN_BUFFER | CL_MEM_SVM_ATOMICS, 4096, 0);
+    assert_non_null(shared);
+    shared[0] = shared[512] = 0; /* no map, no unmap */
+    check(clSetKernelArgSVMPointer(kernel, 0, shared));
+    check(clSetKernelArgSVMPointer(kernel, 1, shared + 512));
+    check(clSetKernelArg(kernel, 2, sizeof(turns), &turns));
+    check(clEnqueueNDRangeKernel(f->queue, kernel, 1, NULL, &one, NULL, 0, NULL, NULL));
+    check(clFlush(f->queue));
+    for (int32_t i = 0; i < TURNS; i++) {
+        assert_int_equal(shared[512], i * (i - 1) / 2); /* of the turns so far */
+        __atomic_fetch_add(&shared[0], 1, __ATOMIC_ACQ_REL);
+        while (__atomic_load_n(&shared[0], __ATOMIC_ACQUIRE) != 2 * i + 2) {
+            sched_yield();
+        }
+    }
+    check(clFinish(f->queue));
+    clSVMFree(f->context, shared);
+    check(clReleaseKernel(kernel));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -321,6 +370,7 @@ int main(void)
         cl_test("a sub-buffer shares its bytes with the whole [F6]", sub_buffers_share),
         cl_test("a host pointer shows the buffer while it is mapped [F6]", host_pointer_is_kept_up),
         cl_test("shared virtual memory has one address on both sides [A7]", svm_is_one_address),
+        cl_test("a running kernel and the host talk by shared virtual memory", a_running_kernel_and_the_host_talk),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
