@@ -203,7 +203,7 @@ static void record_launch(const struct ppu_block *block, const struct ppu_kernel
     uint32_t device = block->channel->context->device->recorded;
 
     ppu_record(PPU_TRACE_KERNEL, block->correlation, kernel->recorded_name, low_product(tmd->grid), device);
-    ppu_record(PPU_TRACE_KERNEL_SHAPE, block->correlation, low_product(tmd->cta),
+    ppu_record(PPU_TRACE_KERNEL_SHAPE, block->correlation, ppu_tmd_threads(tmd),
                (uint32_t)tmd->vregs | (uint32_t)tmd->wave << 16, tmd->shared_bytes);
 }
 
