@@ -546,6 +546,8 @@ static bool of_warp(const struct ppu_insn *insn)
     case PPU_OP_SHFLX:
     case PPU_OP_VOTEALL:
     case PPU_OP_VOTEANY:
+    case PPU_OP_BALLOT:
+    case PPU_OP_ACTIVE:
         return true;
     case PPU_OP_SVBEGIN:
     case PPU_OP_SVEND:
