@@ -79,6 +79,36 @@ static void finish_part(const struct access *access, LLVMValueRef part, uint32_t
     keep_metadata(access, part, "noalias");
 }
 
+/* True: element `i` of the vector has no value. OpenCL's vectors of three are stored as four, the last one of which is
+ * so. */
+static bool is_undefined(LLVMValueRef vector, uint32_t i)
+{
+    if (LLVMIsConstant(vector)) {
+        LLVMValueRef element = LLVMGetAggregateElement(vector, i);
+        return element && LLVMIsUndef(element); /* poison is undefined, too */
+    }
+    if (ir_is_instruction(vector, LLVMShuffleVector)) {
+        int from = LLVMGetMaskValue(vector, i);
+        uint32_t count = LLVMGetVectorSize(LLVMTypeOf(LLVMGetOperand(vector, 0)));
+
+        return from == LLVMGetUndefMaskElem() ||
+               is_undefined(LLVMGetOperand(vector, (uint32_t)from >= count), (uint32_t)from % count);
+    }
+    if (ir_is_instruction(vector, LLVMInsertElement) && LLVMIsAConstantInt(LLVMGetOperand(vector, 2))) {
+        bool inserted = LLVMConstIntGetZExtValue(LLVMGetOperand(vector, 2)) == i;
+
+        return inserted ? LLVMIsUndef(LLVMGetOperand(vector, 1)) : is_undefined(LLVMGetOperand(vector, 0), i);
+    }
+    return false;
+}
+
+/* An element without a value is zero from here on: a word made of elements has no value when one of them has none. */
+static LLVMValueRef element_of(const struct access *access, LLVMValueRef vector, uint32_t i)
+{
+    return is_undefined(vector, i) ? LLVMConstNull(access->element)
+                                   : LLVMBuildExtractElement(access->builder, vector, index_constant(access, i), "");
+}
+
 static void split(const struct access *access)
 {
     bool load = ir_is_instruction(access->insn, LLVMLoad);
@@ -92,8 +122,7 @@ static void split(const struct access *access)
             finish_part(access, part, i);
             value = LLVMBuildInsertElement(access->builder, value, part, index_constant(access, i), "");
         } else {
-            LLVMValueRef element = LLVMBuildExtractElement(access->builder, value, index_constant(access, i), "");
-            part = LLVMBuildStore(access->builder, element, pointer);
+            part = LLVMBuildStore(access->builder, element_of(access, value, i), pointer);
             finish_part(access, part, i);
         }
     }

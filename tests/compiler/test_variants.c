@@ -395,6 +395,8 @@ int main(void)
              "inclusive s0 s1 a0:16 a1:16", words, 1, 1, ITEMS, 1),
         TEST("a long loop with a barrier is not unrolled [F4]", 0, "variants.cl", "meets s0 s1 a0:16 a1:16 g64x1x1",
              words, ITEMS / 64, 1, 64, 1),
+        TEST("vectors of three are stored [F4]", 0, "variants.cl", "threes s0 s1 a0:16 a1:16", words, ITEMS / 64, 1, 64,
+             1),
         TEST("sgemm: an element of one matrix is a load, without an address of its own [F4]", 22 * N / 8 + 32,
              "compare.cl", "sgemm c0:20 s1 s2 s3 a1:16 a2:16 a3:16", matrices, 1, 4, N, N / 4),
         TEST("sgemm: nor where the side is not known [F4]", 30 * N / 8 + 70, "compare.cl",

@@ -221,3 +221,14 @@ kernel void leave(global const uint *in, global uint *out, int n)
     }
     out[i] += sum;
 }
+
+/* A vector of three lies in memory as one of four, the last element of which has no value. */
+kernel void threes(global const char3 *in, global uint *out, int n)
+{
+    local char3 kept[64];
+    int i = get_global_id(0), at = get_local_id(0);
+
+    kept[at] = in[3 * i];
+    barrier(CLK_LOCAL_MEM_FENCE);
+    out[i] = as_uint((char4)(kept[63 - at], n));
+}
