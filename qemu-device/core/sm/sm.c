@@ -126,14 +126,14 @@ static void warp_start(struct sm *sm, struct sm_cta *cta, uint32_t number)
         memset(w->reason + lanes, PPU_REASON_ENDED, PPU_MAX_WAVE - lanes);
     }
     w->live = w->active;
-    if (lanes == 0) {
-        w->state = WARP_DONE; /* a CTA that is not whole does not need it */
-        return;
-    }
-    cta->warps_left++;
     /* The same warp of the same grid begins with the same number, wherever it runs. */
     w->random = (cta->cta.number * PPU_MAX_CTA_THREADS + number + 1) * 0x9e3779b97f4a7c15ull | 1;
-    subvector_start(w, task);
+    if (lanes == 0) {
+        w->state = WARP_DONE; /* a CTA that is not whole does not need it */
+    } else {
+        cta->warps_left++;
+        subvector_start(w, task);
+    }
 }
 
 /* `ctas` more of the task's CTAs are here: 1, or as many as -1 modulo 2^32. */
