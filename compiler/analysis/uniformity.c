@@ -145,24 +145,36 @@ static bool is_yield(LLVMValueRef value)
     }
 }
 
+#define MOST_DEPTH 64u /* of calls; a function that calls itself is refused later (mir/functions.c) */
+
+struct yield_search {
+    uint32_t depth;
+    bool found;
+};
+
 static void find_yield(LLVMValueRef insn, void *opaque)
 {
-    bool *found = (bool *)opaque;
+    struct yield_search *search = (struct yield_search *)opaque;
+    LLVMValueRef called = ir_called(insn);
 
-    if (!*found && is_yield(insn)) {
-        *found = true;
-    } else if (!*found && ir_called(insn)) {
-        ir_each_instruction(ir_called(insn), find_yield, found);
+    if (search->found || is_yield(insn)) {
+        search->found = true;
+    } else if (called && search->depth == MOST_DEPTH) {
+        search->found = true;
+    } else if (called) {
+        search->depth++;
+        ir_each_instruction(called, find_yield, search);
+        search->depth--;
     }
 }
 
 /* Looks into called functions too: a call yields where the function does. */
 static bool may_yield(LLVMValueRef value)
 {
-    bool found = false;
+    struct yield_search search = { 0, false };
 
-    find_yield(value, &found);
-    return found;
+    find_yield(value, &search);
+    return search.found;
 }
 
 /* Instructions after which lanes that part do not meet at their token; functions may have some. */
