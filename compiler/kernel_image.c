@@ -4,6 +4,7 @@
 #include "compiler/analysis/bounds.h"
 #include "compiler/analysis/ir.h"
 #include "compiler/analysis/launch_shape.h"
+#include "compiler/analysis/work_item.h"
 #include "compiler/base/const_data.h"
 #include "compiler/base/kernel.h"
 #include "compiler/irpass/grid_split.h"
@@ -226,22 +227,11 @@ static uint32_t param_bytes(const struct kernel_info *kernel)
                                     : (kernel->explicit_bytes + word - 1) / word * word;
 }
 
-/* OpenCL C 2.0 and later have work-groups of several sizes, without -cl-uniform-work-group-size. */
-static bool may_be_ragged(LLVMValueRef function)
-{
-    static const char name[] = "uniform-work-group-size";
-    LLVMAttributeRef uniform =
-        LLVMGetStringAttributeAtIndex(function, LLVMAttributeFunctionIndex, name, (unsigned)strlen(name));
-    unsigned len;
-
-    return uniform && strncmp(LLVMGetStringAttributeValue(uniform, &len), "false", 5) == 0;
-}
-
 static uint32_t allowed(const struct kernel_info *kernel)
 {
     const bool cut = grid_split_allowed(kernel->function) && kernel->shared_bytes == 0;
 
-    return (cut ? PPU_KERNEL_CUT : 0) | (may_be_ragged(kernel->function) ? PPU_KERNEL_RAGGED : 0);
+    return (cut ? PPU_KERNEL_CUT : 0) | (work_item_groups_are(kernel->function, "false") ? PPU_KERNEL_RAGGED : 0);
 }
 
 static void add_kernel(struct compilation *compilation, const struct kernel_info *kernel, struct tables *tables)

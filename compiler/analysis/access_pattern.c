@@ -48,6 +48,9 @@ static uint8_t pattern_of_call(LLVMValueRef call)
     case PPU_SR_LAST_X:
     case PPU_SR_LAST_Y:
     case PPU_SR_LAST_Z:
+    case PPU_SR_NCTA_X:
+    case PPU_SR_NCTA_Y:
+    case PPU_SR_NCTA_Z:
         return 0;
     default:
         return primitive_find(ir_callee(call)) == PRIMITIVE_LAUNCH ? 0 : ANY;

@@ -4,6 +4,8 @@
 #include "compiler/analysis/work_group_size.h"
 #include "compiler/base/primitive.h"
 
+#include <string.h>
+
 #define ID_DEPTH 4u
 #define ID_BITS 32u
 
@@ -15,13 +17,35 @@ enum id_part {
     ID_HIGH = 8,   /* its upper word */
 };
 
+bool work_item_groups_are(LLVMValueRef function, const char *uniform)
+{
+    static const char name[] = "uniform-work-group-size";
+    LLVMAttributeRef attribute =
+        LLVMGetStringAttributeAtIndex(function, LLVMAttributeFunctionIndex, name, (unsigned)strlen(name));
+    unsigned len;
+
+    return attribute && strncmp(LLVMGetStringAttributeValue(attribute, &len), uniform, strlen(uniform)) == 0;
+}
+
+/* Where all work-groups are whole, each has the size of a whole one. */
+static uint32_t whole_register(LLVMValueRef call, uint32_t sr)
+{
+    bool size = sr >= PPU_SR_SIZE_X && sr <= PPU_SR_SIZE_Z, last = sr >= PPU_SR_LAST_X && sr <= PPU_SR_LAST_Z;
+    LLVMValueRef function = LLVMGetBasicBlockParent(LLVMGetInstructionParent(call));
+
+    if ((!size && !last) || !work_item_groups_are(function, "true")) {
+        return sr;
+    }
+    return PPU_SR_NTID_X + sr - (size ? PPU_SR_SIZE_X : PPU_SR_LAST_X);
+}
+
 uint32_t work_item_register(LLVMValueRef value)
 {
     if (!ir_is_instruction(value, LLVMCall) || primitive_find(ir_callee(value)) != PRIMITIVE_SR ||
         !LLVMIsAConstantInt(LLVMGetOperand(value, 0))) {
         return PPU_SR_COUNT;
     }
-    return (uint32_t)LLVMConstIntGetZExtValue(LLVMGetOperand(value, 0));
+    return whole_register(value, (uint32_t)LLVMConstIntGetZExtValue(LLVMGetOperand(value, 0)));
 }
 
 static LLVMValueRef without_width(LLVMValueRef value)

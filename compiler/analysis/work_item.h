@@ -6,7 +6,11 @@
 #include "compiler/analysis/ir.h"
 #include "ppu/isa.h"
 
-/* The special register that a call reads; PPU_SR_COUNT: it is no such call. */
+/* True: the program says that work-groups are of one size ("true"), or may be of several ("false": OpenCL C 2.0 and
+ * later without -cl-uniform-work-group-size). */
+bool work_item_groups_are(LLVMValueRef function, const char *uniform);
+/* The special register that a call reads; PPU_SR_COUNT: it is no such call. The size of a work-group is that of a whole
+ * one where all are whole. */
 uint32_t work_item_register(LLVMValueRef value);
 /* A word of the launch's global offset: its number, 0 to 5; 6: it is none. */
 uint32_t work_item_offset_word(LLVMValueRef value);

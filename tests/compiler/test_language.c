@@ -649,7 +649,7 @@ static void forms(void **state)
     struct device *device = *state;
 
     device->variant = &device_variants[0];
-    device_load_file(device, "../references", "-cl-std=CL3.0");
+    device_load_file(device, "../references", "-cl-std=CL3.0 -cl-uniform-work-group-size");
     for (size_t k = 0; k < PPU_ARRAY_SIZE(wanted); k++) {
         device_kernel(device, wanted[k].kernel);
         for (uint32_t a = 0; a < 4; a++) {
