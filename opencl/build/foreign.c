@@ -322,8 +322,12 @@ static char *read_text(int file)
 {
     size_t bytes = 0;
     uint8_t *data = read_answer(file, &bytes);
-    char *text = data ? strndup((const char *)data, bytes) : NULL;
+    char *text = data ? malloc(bytes + 1) : NULL;
 
+    if (text) {
+        memcpy(text, data, bytes);
+        text[bytes] = '\0';
+    }
     free(data);
     return text;
 }
