@@ -356,7 +356,7 @@ fresh: deb ## run what README.md says on a minimal Debian 12, each command first
 
 .PHONY: lint
 # The analysers look at our files inside QEMU with the flags that QEMU's build uses. With an empty cache they take minutes.
-lint: $(BUILD)/lint.list $(BUILD)/units.list $(QEMU) ## check the tree, and ask other compilers and static analysers
+lint: $(BUILD)/lint.list $(BUILD)/units.list $(QEMU) $(OPENCL_CALLS) ## check the tree, and ask other compilers and static analysers
 	$(Q)tests/run --list $(BUILD)/lint.list --results $(BUILD)/lint-results.json
 
 .PHONY: format
