@@ -34,7 +34,9 @@
 static cl_device_id only_device;
 static cl_context context;
 static cl_command_queue queue, device_queue;
-static cl_mem buffer;
+static cl_mem buffer, pipe_of_words;
+static cl_mem images[8]; /* of each kind of argument one, see make_images() */
+static cl_sampler sampler;
 static char notice[600];
 
 /* ---- what OpenCL asks for ---- */
@@ -91,6 +93,34 @@ static void must(cl_int error, const char *what)
     }
 }
 
+static void make_images(void)
+{
+    static const struct {
+        cl_mem_object_type type;
+        cl_channel_order order;
+    } rows[PPU_ARRAY_SIZE(images)] = {
+        { CL_MEM_OBJECT_IMAGE1D, CL_RGBA },        { CL_MEM_OBJECT_IMAGE1D_BUFFER, CL_RGBA },
+        { CL_MEM_OBJECT_IMAGE1D_ARRAY, CL_RGBA },  { CL_MEM_OBJECT_IMAGE2D, CL_RGBA },
+        { CL_MEM_OBJECT_IMAGE2D, CL_DEPTH },       { CL_MEM_OBJECT_IMAGE2D_ARRAY, CL_RGBA },
+        { CL_MEM_OBJECT_IMAGE2D_ARRAY, CL_DEPTH }, { CL_MEM_OBJECT_IMAGE3D, CL_RGBA },
+    };
+    cl_int error = CL_SUCCESS;
+
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(images); i++) {
+        const cl_image_format format = { rows[i].order, CL_FLOAT };
+        const cl_image_desc desc = {
+            .image_type = rows[i].type,
+            .image_width = 4,
+            .image_height = 4,
+            .image_depth = 4,
+            .image_array_size = 2,
+            .mem_object = rows[i].type == CL_MEM_OBJECT_IMAGE1D_BUFFER ? buffer : NULL,
+        };
+        images[i] = clCreateImage(context, CL_MEM_READ_WRITE, &format, &desc, NULL, &error);
+        must(error, "image");
+    }
+}
+
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
     const cl_queue_properties on_device[] = { CL_QUEUE_PROPERTIES,
@@ -111,6 +141,11 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
     must(error, "device's queue");
     buffer = clCreateBuffer(context, 0, 4096, NULL, &error);
     must(error, "buffer");
+    make_images();
+    sampler = clCreateSampler(context, CL_FALSE, CL_ADDRESS_CLAMP, CL_FILTER_NEAREST, &error);
+    must(error, "sampler");
+    pipe_of_words = clCreatePipe(context, 0, sizeof(cl_uint), 16, NULL, &error);
+    must(error, "pipe");
     return 0;
 }
 
@@ -220,7 +255,14 @@ static bool set(cl_kernel kernel, cl_uint i)
 {
     static const uint8_t zeros[PPU_MAX_PARAM];
 
-    return clSetKernelArg(kernel, i, sizeof(cl_mem), &buffer) == CL_SUCCESS ||
+    for (size_t n = 0; n < PPU_ARRAY_SIZE(images); n++) {
+        if (clSetKernelArg(kernel, i, sizeof(cl_mem), &images[n]) == CL_SUCCESS) {
+            return true;
+        }
+    }
+    return clSetKernelArg(kernel, i, sizeof(cl_sampler), &sampler) == CL_SUCCESS ||
+           clSetKernelArg(kernel, i, sizeof(cl_mem), &pipe_of_words) == CL_SUCCESS ||
+           clSetKernelArg(kernel, i, sizeof(cl_mem), &buffer) == CL_SUCCESS ||
            clSetKernelArg(kernel, i, sizeof(cl_command_queue), &device_queue) == CL_SUCCESS ||
            clSetKernelArg(kernel, i, 16, NULL) == CL_SUCCESS ||
            clSetKernelArg(kernel, i, kernel->descriptions[i].bytes, zeros) == CL_SUCCESS;

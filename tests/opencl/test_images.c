@@ -21,7 +21,8 @@ struct user {
     struct fixture *fixture;
     cl_context context;
     cl_command_queue queue, device_queue;
-    cl_mem buffer;
+    cl_mem buffer, pipe, images[8]; /* an image of each kind of argument */
+    cl_sampler sampler;
     char notice[500];
     uint32_t taken, refused, launched;
 };
@@ -33,6 +34,34 @@ static void CL_CALLBACK note(const char *text, const void *info, size_t bytes, v
     (void)info;
     (void)bytes;
     snprintf(u->notice, sizeof(u->notice), "%s", text);
+}
+
+static void make_images(struct user *user)
+{
+    static const struct {
+        cl_mem_object_type type;
+        cl_channel_order order;
+    } rows[] = {
+        { CL_MEM_OBJECT_IMAGE1D, CL_RGBA },        { CL_MEM_OBJECT_IMAGE1D_BUFFER, CL_RGBA },
+        { CL_MEM_OBJECT_IMAGE1D_ARRAY, CL_RGBA },  { CL_MEM_OBJECT_IMAGE2D, CL_RGBA },
+        { CL_MEM_OBJECT_IMAGE2D, CL_DEPTH },       { CL_MEM_OBJECT_IMAGE2D_ARRAY, CL_RGBA },
+        { CL_MEM_OBJECT_IMAGE2D_ARRAY, CL_DEPTH }, { CL_MEM_OBJECT_IMAGE3D, CL_RGBA },
+    };
+    cl_int error = CL_SUCCESS;
+
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(rows); i++) {
+        const cl_image_format format = { rows[i].order, CL_FLOAT };
+        const cl_image_desc desc = {
+            .image_type = rows[i].type,
+            .image_width = 4,
+            .image_height = 4,
+            .image_depth = 4,
+            .image_array_size = 2,
+            .mem_object = rows[i].type == CL_MEM_OBJECT_IMAGE1D_BUFFER ? user->buffer : NULL,
+        };
+        user->images[i] = clCreateImage(user->context, CL_MEM_READ_WRITE, &format, &desc, NULL, &error);
+        check(error);
+    }
 }
 
 static void user_open(struct user *user, struct fixture *fixture)
@@ -50,11 +79,21 @@ static void user_open(struct user *user, struct fixture *fixture)
     check(error);
     user->buffer = clCreateBuffer(user->context, 0, 65536, NULL, &error);
     check(error);
+    make_images(user);
+    user->sampler = clCreateSampler(user->context, CL_FALSE, CL_ADDRESS_CLAMP, CL_FILTER_NEAREST, &error);
+    check(error);
+    user->pipe = clCreatePipe(user->context, 0, sizeof(cl_uint), 16, NULL, &error);
+    check(error);
 }
 
 static void user_close(struct user *user)
 {
     check(clFinish(user->queue));
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(user->images); i++) {
+        check(clReleaseMemObject(user->images[i]));
+    }
+    check(clReleaseSampler(user->sampler));
+    check(clReleaseMemObject(user->pipe));
     check(clReleaseMemObject(user->buffer));
     check(clReleaseCommandQueue(user->device_queue));
     check(clReleaseCommandQueue(user->queue));
@@ -86,8 +125,15 @@ static bool set(const struct user *user, cl_kernel kernel, cl_uint i)
 
     if (clSetKernelArg(kernel, i, sizeof(user->buffer), &user->buffer) == CL_SUCCESS ||
         clSetKernelArg(kernel, i, sizeof(user->device_queue), &user->device_queue) == CL_SUCCESS ||
+        clSetKernelArg(kernel, i, sizeof(user->sampler), &user->sampler) == CL_SUCCESS ||
+        clSetKernelArg(kernel, i, sizeof(user->pipe), &user->pipe) == CL_SUCCESS ||
         clSetKernelArg(kernel, i, 256, NULL) == CL_SUCCESS) {
         return true;
+    }
+    for (size_t n = 0; n < PPU_ARRAY_SIZE(user->images); n++) {
+        if (clSetKernelArg(kernel, i, sizeof(cl_mem), &user->images[n]) == CL_SUCCESS) {
+            return true;
+        }
     }
     for (size_t bytes = 0; bytes <= sizeof(zeros); bytes++) {
         if (clSetKernelArg(kernel, i, bytes, zeros) == CL_SUCCESS) {
