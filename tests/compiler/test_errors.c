@@ -32,8 +32,6 @@ static const struct bad bads[] = {
     { "kernel void k(global int *o) { o[0] = 1; }", "-o /tmp/x", PPU_COMPILE_BAD_OPTIONS, "'-o'" },
     { "kernel void k(global int *o) { o[0] = 1; }", "-Xclang -load", PPU_COMPILE_BAD_OPTIONS, "'-Xclang'" },
     { "kernel void k(global int *o) { o[0] = 1; }", "-D", PPU_COMPILE_BAD_OPTIONS, "needs a word" },
-    { "kernel void k(read_only image2d_t i, global int *o) { o[0] = get_image_width(i); }", "", PPU_COMPILE_UNSUPPORTED,
-      "takes an image" },
     { "kernel __attribute__((reqd_work_group_size(64, 64, 1))) void k(global int *o) { o[0] = 1; }", "",
       PPU_COMPILE_TOO_LARGE, "64 x 64 x 1" },
     { "kernel void k(global int *o) { local int a[40000]; a[o[0]] = 1; barrier(0); o[1] = a[o[2]]; }", "",
@@ -181,7 +179,7 @@ WRONG(value_large, e->arguments[C].bytes = 4097)
 WRONG(local_odd, e->arguments[L].offset += 4)
 WRONG(kind_unknown, e->arguments[C].kind = PPU_ARGUMENT_KINDS)
 WRONG(kind_other, e->arguments[C].kind = PPU_ARGUMENT_LOCAL)
-WRONG(qualifier_unknown, e->arguments[O].qualifiers = 8)
+WRONG(qualifier_unknown, e->arguments[O].qualifiers = PPU_ARGUMENT_QUALIFIERS + 1u)
 WRONG(element_large, e->arguments[O].element_log2 = 8)
 WRONG(reach_backwards, e->arguments[O].reach.low = 1; e->arguments[O].reach.high = 0)
 WRONG(name_beyond, e->arguments[C].name = e->header->text_bytes)

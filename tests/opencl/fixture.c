@@ -49,11 +49,16 @@ cl_mem fixture_buffer(struct fixture *fixture, cl_mem_flags flags, size_t bytes,
 
 cl_kernel fixture_kernel(struct fixture *fixture, const char *text, const char *name)
 {
+    return fixture_kernel_with(fixture, text, name, "-cl-std=CL3.0");
+}
+
+cl_kernel fixture_kernel_with(struct fixture *fixture, const char *text, const char *name, const char *options)
+{
     cl_int error = CL_SUCCESS;
     cl_program program = clCreateProgramWithSource(fixture->context, 1, &text, NULL, &error);
 
     check(error);
-    check(clBuildProgram(program, 0, NULL, "-cl-std=CL3.0", NULL, NULL));
+    check(clBuildProgram(program, 0, NULL, options, NULL, NULL));
     cl_kernel kernel = clCreateKernel(program, name, &error);
     check(error);
     check(clReleaseProgram(program));

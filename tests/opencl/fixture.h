@@ -42,6 +42,7 @@ int fixture_teardown(void **state);
 cl_mem fixture_buffer(struct fixture *fixture, cl_mem_flags flags, size_t bytes, void *host);
 /* A kernel of a program in OpenCL C 3.0; the caller releases it. */
 cl_kernel fixture_kernel(struct fixture *fixture, const char *text, const char *name);
+cl_kernel fixture_kernel_with(struct fixture *fixture, const char *text, const char *name, const char *options);
 /* Random numbers: seed from PPU_SEED, printed. */
 uint64_t fixture_seed(void);
 uint32_t fixture_random(uint64_t *state);

@@ -108,7 +108,7 @@ static void suggested_size_is_what_runs(void **state)
     check(clSetKernelArg(kernel, 0, sizeof(out), &out));
     for (size_t global = 1; global <= 4096; global = 3 * global + 5) {
         check(suggest(f->queue, kernel, 1, NULL, &global, local));
-        assert_int_equal(global % local[0], 0);
+        assert_in_range(local[0], 1, global); /* OpenCL C 3.0: the last work-group may be smaller */
         check(clEnqueueNDRangeKernel(f->queue, kernel, 1, NULL, &global, NULL, 0, NULL, NULL));
         check(clEnqueueReadBuffer(f->queue, out, CL_TRUE, 0, sizeof(seen), &seen, 0, NULL, NULL));
         assert_int_equal(seen, local[0]);
@@ -138,7 +138,8 @@ static void suggested_size_is_the_required_one(void **state)
     assert_int_equal(suggest(f->queue, kernel, 2, NULL, global, NULL), CL_INVALID_VALUE);
     assert_int_equal(suggest(f->queue, kernel, 2, NULL, none, local), CL_INVALID_GLOBAL_WORK_SIZE);
     assert_int_equal(suggest(f->queue, kernel, 2, NULL, NULL, local), CL_INVALID_GLOBAL_WORK_SIZE);
-    assert_int_equal(suggest(f->queue, kernel, 2, NULL, odd, local), CL_INVALID_WORK_GROUP_SIZE);
+    check(suggest(f->queue, kernel, 2, NULL, odd, local));
+    assert_true(local[0] == 8 && local[1] == 2);
     check(clReleaseKernel(kernel));
     check(clReleaseMemObject(out));
 }

@@ -230,7 +230,7 @@ static void groups_that_are_seen_are_equal(void **state)
                  "long helper(void) { return get_local_size(0); }\n"
                  "kernel void k(global long *o) { o[get_global_id(0) - 5] = %s; }\n",
                  asks[a]);
-        cl_kernel kernel = fixture_kernel(*state, text, "k");
+        cl_kernel kernel = fixture_kernel_with(*state, text, "k", "-cl-std=CL3.0 -cl-uniform-work-group-size");
         run_range(*state, kernel, &range, 2 * 1031, out);
         for (size_t i = 0; i < 2 * 1031; i++) {
             assert_int_equal(out[i], answers[a]);

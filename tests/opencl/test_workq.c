@@ -31,7 +31,7 @@ static void work_is_made(void **state)
         "        }, 128);\n"
         "    out[4] = enqueue_kernel(get_default_queue(), PPU_ENQUEUE_FLAGS_WORK, ndrange_1D(1), ^{ out[5] = 1; });\n"
         "    out[6] = enqueue_kernel(work, CLK_ENQUEUE_FLAGS_NO_WAIT, ndrange_1D(1), ^{ out[5] = 1; });\n"
-        "    out[7] = enqueue_kernel(work, PPU_ENQUEUE_FLAGS_WORK, ndrange_1D(33, 32), ^{ out[5] = 1; });\n"
+        "    out[7] = enqueue_kernel(work, PPU_ENQUEUE_FLAGS_WORK, ndrange_1D(2048, 2048), ^{ out[5] = 1; });\n"
         "    atomic_inc(&out[1]);\n"
         "}",
         CL3 " -g");
@@ -446,7 +446,7 @@ static void wrong_work_is_told(void **state)
         "    out[19] = ppu_enqueue_acquire(part, out + 1, 1); out[20] = ppu_enqueue_release(part, out + 2, 1);\n"
         "    out[21] = ppu_enqueue_release(part, 0, 1); out[22] = ppu_release_semaphore(out + 3, 1);\n"
         "    out[23] = ppu_release_semaphore(0, 1);\n"
-        "    out[24] = enqueue_kernel(part, PPU_ENQUEUE_FLAGS_WORK, ndrange_1D(33, 32), ^{ out[100] = 1; });\n"
+        "    out[24] = enqueue_kernel(part, PPU_ENQUEUE_FLAGS_WORK, ndrange_1D(2048, 2048), ^{ out[100] = 1; });\n"
         "    out[25] = enqueue_kernel(part, PPU_ENQUEUE_FLAGS_WORK, ndrange_1D(1), ^(local void *a) {\n"
         "        out[100] = *(local int *)a; }, 0u);\n"
         "    out[26] = enqueue_kernel(part, PPU_ENQUEUE_FLAGS_WORK, ndrange_1D(1), ^(local void *a) {\n"
