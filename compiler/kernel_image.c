@@ -231,7 +231,7 @@ static uint32_t allowed(const struct kernel_info *kernel)
 {
     const bool cut = grid_split_allowed(kernel->function) && kernel->shared_bytes == 0;
 
-    return (cut ? PPU_KERNEL_CUT : 0) | (work_item_groups_are(kernel->function, "false") ? PPU_KERNEL_RAGGED : 0);
+    return (cut ? PPU_KERNEL_CUT : 0) | (work_item_sizes_are(kernel->function, "false") ? PPU_KERNEL_RAGGED : 0);
 }
 
 static void add_kernel(struct compilation *compilation, const struct kernel_info *kernel, struct tables *tables)

@@ -17,7 +17,7 @@ enum id_part {
     ID_HIGH = 8,   /* its upper word */
 };
 
-bool work_item_groups_are(LLVMValueRef function, const char *uniform)
+bool work_item_sizes_are(LLVMValueRef function, const char *uniform)
 {
     static const char name[] = "uniform-work-group-size";
     LLVMAttributeRef attribute =
@@ -33,7 +33,7 @@ static uint32_t whole_register(LLVMValueRef call, uint32_t sr)
     bool size = sr >= PPU_SR_SIZE_X && sr <= PPU_SR_SIZE_Z, last = sr >= PPU_SR_LAST_X && sr <= PPU_SR_LAST_Z;
     LLVMValueRef function = LLVMGetBasicBlockParent(LLVMGetInstructionParent(call));
 
-    if ((!size && !last) || !work_item_groups_are(function, "true")) {
+    if ((!size && !last) || !work_item_sizes_are(function, "true")) {
         return sr;
     }
     return PPU_SR_NTID_X + sr - (size ? PPU_SR_SIZE_X : PPU_SR_LAST_X);

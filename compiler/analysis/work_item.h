@@ -8,7 +8,7 @@
 
 /* True: the program says that work-groups are of one size ("true"), or may be of several ("false": OpenCL C 2.0 and
  * later without -cl-uniform-work-group-size). */
-bool work_item_groups_are(LLVMValueRef function, const char *uniform);
+bool work_item_sizes_are(LLVMValueRef function, const char *uniform);
 /* The special register that a call reads; PPU_SR_COUNT: it is no such call. The size of a work-group is that of a whole
  * one where all are whole. */
 uint32_t work_item_register(LLVMValueRef value);
