@@ -157,9 +157,7 @@ static void find_yield(LLVMValueRef insn, void *opaque)
     struct yield_search *search = (struct yield_search *)opaque;
     LLVMValueRef called = ir_called(insn);
 
-    if (search->found || is_yield(insn)) {
-        search->found = true;
-    } else if (called && search->depth == MOST_DEPTH) {
+    if (search->found || is_yield(insn) || (called && search->depth == MOST_DEPTH)) {
         search->found = true;
     } else if (called) {
         search->depth++;

@@ -318,7 +318,7 @@ static void lower_call(struct compilation *compilation, LLVMValueRef call)
         if (strcmp(name, queries[i].theirs) == 0) {
             const uint32_t at = queries[i].kernel;
             LLVMValueRef operands[] = { kernel_of(compilation, call, at), LLVMGetOperand(call, 0) };
-            replace_call(compilation, call, queries[i].ours, operands, at + 1);
+            replace_call(compilation, call, queries[i].ours, operands, at == 0 ? 1 : 2);
             return;
         }
     }

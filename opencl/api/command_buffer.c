@@ -343,7 +343,7 @@ static void end_playback(struct work *work)
     cl_event event = PPU_CONTAINER_OF(work, struct _cl_event, work);
 
     for (cl_uint i = 0; i < playback->count; i++) {
-        const cl_event one = playback->events[i];
+        cl_event one = playback->events[i];
         for (int time = TIME_QUEUED; time <= TIME_START; time++) {
             event->time_ns[time] = PPU_MIN(event->time_ns[time], one->time_ns[time]);
         }
@@ -493,7 +493,8 @@ cl_int command_buffer_enqueue(cl_uint num_queues, cl_command_queue *queues, cl_c
     if (!playback) {
         return executable ? CL_OUT_OF_HOST_MEMORY : CL_INVALID_OPERATION;
     }
-    return play(queue, buffer, playback, &given); /* what was recorded does not change any more */
+    /* What was recorded does not change any more. The work at the end owns the playback. */
+    return play(queue, buffer, playback, &given); /* NOLINT(clang-analyzer-unix.Malloc) */
 }
 
 /* ---- queries ---- */

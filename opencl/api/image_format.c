@@ -199,13 +199,37 @@ static uint32_t clamp_signed(uint32_t bits, int32_t least, int32_t most)
     return (uint32_t)PPU_MIN(value < least ? least : value, most);
 }
 
+static uint32_t bits_of(float value)
+{
+    uint32_t bits = 0;
+
+    memcpy(&bits, &value, sizeof(bits));
+    return bits;
+}
+
+#define FLOAT_INFINITY 0x7f800000u
+#define FLOAT_HALF_OVER 0x477ff000u   /* 65520: from there on the nearest half is infinite */
+#define FLOAT_HALF_NORMAL 0x38800000u /* 2^-14: the smallest normal half */
+#define HALF_INFINITY 0x7c00u
+#define HALF_QUIET 0x7e00u
+#define HALF_SHIFT 13u /* bits that a float's fraction has more */
+
+/* The nearest half, ties to even; some compilers have no type for it. */
 static uint32_t half_of(float value)
 {
-    const _Float16 half = (_Float16)value;
-    uint16_t bits = 0;
+    const uint32_t bits = bits_of(value), sign = bits >> 16 & 0x8000u, size = bits & 0x7fffffffu;
 
-    memcpy(&bits, &half, sizeof(bits));
-    return bits;
+    if (size > FLOAT_INFINITY) {
+        return sign | HALF_QUIET | (size >> HALF_SHIFT & 0x1ffu);
+    }
+    if (size >= FLOAT_HALF_OVER) {
+        return sign | HALF_INFINITY;
+    }
+    if (size < FLOAT_HALF_NORMAL) {
+        return sign | (bits_of(float_of(size) + 0.5f) - bits_of(0.5f)); /* the sum's last bit is worth 2^-24 */
+    }
+    const uint32_t odd = size >> HALF_SHIFT & 1u, rebias = (127u - 15u) << 23;
+    return sign | (size - rebias + (1u << (HALF_SHIFT - 1)) - 1 + odd) >> HALF_SHIFT;
 }
 
 static uint32_t encode_channel(cl_channel_type type, uint32_t bits)

@@ -242,7 +242,7 @@ static cl_int set_sampler(cl_kernel kernel, cl_uint i, size_t bytes, const void 
     if (value) {
         memcpy(&sampler, value, sizeof(sampler));
     }
-    if (!object_is(sampler, OBJECT_sampler) || sampler->context != kernel->program->context) {
+    if (!sampler || !object_is(sampler, OBJECT_sampler) || sampler->context != kernel->program->context) {
         return CL_INVALID_SAMPLER;
     }
     put_value(kernel, i, &sampler->bits, sizeof(sampler->bits));

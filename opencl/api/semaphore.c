@@ -254,7 +254,8 @@ cl_int semaphore_enqueue_signal(cl_command_queue queue, cl_uint count, const cl_
     }
     struct semaphore_work *owned = work_new(queue->context, count, semaphores);
     struct work work = { .executor = WORK_NOWHERE, .drop = drop_semaphores, .ended = end_signal, .owned = owned };
-    return owned ? queue_take(queue, &command, &work) : CL_OUT_OF_HOST_MEMORY;
+    /* The work owns it from here on. */
+    return owned ? queue_take(queue, &command, &work) : CL_OUT_OF_HOST_MEMORY; /* NOLINT(clang-analyzer-unix.Malloc) */
 }
 
 /* ---- life ---- */

@@ -96,7 +96,7 @@ static uint64_t scalar_pair_offset(const struct ppu_insn *insn)
 /* The base of an access to memory, with the offset that the instruction names. */
 static LLVMValueRef base_of(struct group *g, const struct ppu_insn *insn)
 {
-    const LLVMBuilderRef b = g->t->builder;
+    LLVMBuilderRef b = g->t->builder;
     LLVMValueRef low = LLVMBuildZExt(b, scalar_get(g, insn->ra), g->t->i64, "");
     LLVMValueRef high = LLVMBuildZExt(b, scalar_get(g, insn->ra + 1u), g->t->i64, "");
     LLVMValueRef base = LLVMBuildOr(b, low, LLVMBuildShl(b, high, write_i64(g->t, 32), ""), "");
@@ -488,7 +488,7 @@ static void write_selection(struct group *g, uint32_t n, LLVMValueRef set)
 static void write_logic(struct group *g, uint32_t n, LLVMValueRef set)
 {
     const struct ppu_insn *const insn = &insn_at(g, n)->insn;
-    const LLVMBuilderRef b = g->t->builder;
+    LLVMBuilderRef b = g->t->builder;
     LLVMValueRef left = pred_operand(g, insn->ra), right = pred_operand(g, insn->rb);
     LLVMValueRef value = insn->op == PPU_OP_PAND  ? LLVMBuildAnd(b, left, right, "")
                          : insn->op == PPU_OP_POR ? LLVMBuildOr(b, left, right, "")
@@ -592,7 +592,7 @@ static void chunk_guard(struct group *g, uint32_t guard)
 static void write_chunks(struct group *g, uint32_t guard)
 {
     struct writer *const t = g->t;
-    const LLVMBuilderRef b = t->builder;
+    LLVMBuilderRef b = t->builder;
     LLVMBasicBlockRef before = LLVMGetInsertBlock(b), body = write_block(t), work = write_block(t);
     LLVMBasicBlockRef next = write_block(t), end = write_block(t);
 

@@ -137,7 +137,6 @@ enum tier_kind tier_kind_of(const struct tier_unit *unit, const struct tier_insn
     case PPU_FMT_MEM:
         return memory_kind(unit, &insn->insn);
     case PPU_FMT_PLOP:
-        return insn->insn.scalar ? KIND_OTHER : KIND_VECTOR;
     case PPU_FMT_SEL:
         return insn->insn.scalar ? KIND_OTHER : KIND_VECTOR;
     case PPU_FMT_DB:

@@ -133,7 +133,7 @@ static void write_dispatch(struct blocks *s)
 void write_guard(struct writer *t, uint32_t guard)
 {
     const size_t pred = offsetof(struct warp, pred) + (guard & PPU_GUARD_PRED) * sizeof(struct lanes);
-    const LLVMBuilderRef b = t->builder;
+    LLVMBuilderRef b = t->builder;
     LLVMValueRef taken = write_i32(t, 0), rest = write_i32(t, 0);
 
     for (uint32_t pass = 0; pass < t->unit->wave / PPU_LANES; pass++) {

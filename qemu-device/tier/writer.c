@@ -41,7 +41,7 @@ LLVMValueRef write_load(const struct writer *t, LLVMTypeRef type, LLVMValueRef p
 
 void write_store(const struct writer *t, LLVMValueRef value, LLVMValueRef pointer)
 {
-    const LLVMTypeRef type = LLVMTypeOf(value);
+    LLVMTypeRef type = LLVMTypeOf(value);
     LLVMValueRef store = LLVMBuildStore(t->builder, value, pointer);
 
     LLVMSetAlignment(store, type == t->lanes ? 4 : type == t->ptr || type == t->i64 ? 8 : type == t->i16 ? 2 : 4);

@@ -437,8 +437,8 @@ static void sync_joins(void **state)
 static void wsync_joins(void **state)
 {
     static const char *const ways[] = {
-        "and v3, v0, 3\nisetp.eq p0, v3, 0\n@p0 bra a\nisetp.eq p0, v3, 1\n@p0 bra b\nbra join\n"
-        "a: yield\nyield\nbra join\nb: yieldn 1\nbra join\n",
+        ("and v3, v0, 3\nisetp.eq p0, v3, 0\n@p0 bra a\nisetp.eq p0, v3, 1\n@p0 bra b\nbra join\n"
+         "a: yield\nyield\nbra join\nb: yieldn 1\nbra join\n"),
         "mov v3, v0\nmore: isetp.eq p0, v3, 0\n@p0 bra join\nsub v3, v3, 1\nyield\nbra more\n",
         "isetp.ltu p0, v0, 32\n@!p0 exit\nand v3, v0, 1\nisetp.eq p0, v3, 0\n@p0 bra join\nyield\n",
     };

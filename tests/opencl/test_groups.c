@@ -129,10 +129,10 @@ static void expect(const struct collective_type *type, const int *in, size_t beg
     }
     struct sums with = before;
     sums_take(&with, in[id]);
+    const size_t middle = begin + (end - begin) / 2;
     const double values[FUNCTIONS] = {
-        all.add,   all.least,  all.most,     with.add,    with.least,
-        with.most, before.add, before.least, before.most, in[begin + (end - begin) / 2],
-        !four,     four,
+        all.add,    all.least,    all.most,    with.add,   with.least, with.most,
+        before.add, before.least, before.most, in[middle], !four,      four,
     };
     memcpy(expected, values, sizeof(values));
 }

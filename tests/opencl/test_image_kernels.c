@@ -127,6 +127,16 @@ static uint32_t random_channel(uint64_t *seed, enum channel channel)
     return bits;
 }
 
+static double value_of_half(uint16_t bits)
+{
+    const int exponent = bits >> 10 & 31, fraction = bits & 1023;
+    const double size = exponent == 31  ? (fraction != 0 ? NAN : INFINITY)
+                        : exponent == 0 ? ldexp(fraction, -24)
+                                        : ldexp(fraction + 1024, exponent - 25);
+
+    return bits >> 15 != 0 ? -size : size;
+}
+
 /* What the channels of a texel are, in memory's order, by the table of the specification. */
 static double channel_at(const uint8_t *texel, cl_channel_type type, uint32_t i)
 {
@@ -137,7 +147,7 @@ static double channel_at(const uint8_t *texel, cl_channel_type type, uint32_t i)
         int32_t s32;
         uint16_t u16;
         uint32_t u32;
-        _Float16 half;
+        uint16_t half;
         float single;
     } at = { { 0 } };
     static const uint32_t bytes[] = { [CL_SNORM_INT8 - CL_SNORM_INT8] = 1,     [CL_SNORM_INT16 - CL_SNORM_INT8] = 2,
@@ -170,7 +180,7 @@ static double channel_at(const uint8_t *texel, cl_channel_type type, uint32_t i)
     case CL_UNSIGNED_INT32:
         return at.u32;
     case CL_HALF_FLOAT:
-        return (double)at.half;
+        return value_of_half(at.half);
     default:
         return (double)at.single;
     }

@@ -150,6 +150,7 @@ int main(int argc, char **argv)
         *(void **)&function = dlsym(library, launches.at[i].name);
         if (!function) {
             fprintf(stderr, "random-host: %s\n", dlerror());
+            free(results);
             return EXIT_FAILURE;
         }
         run(&launches.at[i], function, at);

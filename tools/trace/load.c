@@ -17,7 +17,8 @@ static void warn(const struct timeline *timeline, const char *path)
     }
     if (timeline->lost > 0) {
         message_print("read %s: %llu of %llu records are missing; they were overwritten before they were read", path,
-                      (unsigned long long)timeline->lost, (unsigned long long)(timeline->lost + timeline->records));
+                      (unsigned long long)timeline->lost,
+                      (unsigned long long)timeline->lost + (unsigned long long)timeline->records);
     }
     for (uint32_t i = 0; i < timeline->devices; i++) {
         if (timeline->device[i].clock.contradicts && timeline->records > 0) {
