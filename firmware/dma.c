@@ -6,7 +6,7 @@
 
 /* One for each operation, so that fields an operation does not use stay zero and need not be written each time. */
 static FW_DMA struct ppu_dma_desc copy_desc;
-static FW_DMA struct ppu_dma_desc queue_desc;
+static FW_DMA struct ppu_dma_desc queued_desc;
 static FW_DMA struct ppu_dma_desc release_desc;
 static FW_DMA struct ppu_dma_desc arm_desc;
 
@@ -42,14 +42,14 @@ uint16_t dma_fetch_to_vram(uint32_t context, ppu_va_t from, ppu_vram_t to, uint3
 
 uint16_t dma_queue_copy(uint32_t context, ppu_va_t from, ppu_va_t to, uint64_t len_bytes, uint32_t tag)
 {
-    queue_desc.op = PPU_DMA_COPY_QUEUED;
-    queue_desc.src = from.va;
-    queue_desc.src_space = context;
-    queue_desc.dst = to.va;
-    queue_desc.dst_space = context;
-    queue_desc.len_bytes = len_bytes;
-    queue_desc.tag = tag;
-    return submit_desc(&queue_desc);
+    queued_desc.op = PPU_DMA_COPY_QUEUED;
+    queued_desc.src = from.va;
+    queued_desc.src_space = context;
+    queued_desc.dst = to.va;
+    queued_desc.dst_space = context;
+    queued_desc.len_bytes = len_bytes;
+    queued_desc.tag = tag;
+    return submit_desc(&queued_desc);
 }
 
 uint16_t dma_release_semaphore(uint32_t context, ppu_va_t at, uint32_t value, uint32_t flags)

@@ -220,7 +220,7 @@ static void find_ends(struct flow *flow)
     }
 }
 
-static struct flow *build(struct arena *arena, struct walk *walk)
+static struct flow *flow_of_walk(struct arena *arena, struct walk *walk)
 {
     struct flow *flow = arena_new(arena, struct flow, 1);
 
@@ -240,7 +240,7 @@ struct flow *flow_new(struct arena *arena, uint32_t count, const uint32_t (*succ
 {
     uint32_t *number = arena_new(arena, uint32_t, count), *depth = arena_new(arena, uint32_t, count);
     struct walk walk = { count, succ, succs, NULL, order, number };
-    struct flow *flow = build(arena, &walk);
+    struct flow *flow = flow_of_walk(arena, &walk);
 
     if (!flow) {
         return NULL;
@@ -250,7 +250,7 @@ struct flow *flow_new(struct arena *arena, uint32_t count, const uint32_t (*succ
     }
 
     walk.depth_of = depth;
-    flow = build(arena, &walk);
+    flow = flow_of_walk(arena, &walk);
     if (flow) {
         flow->convergent = arena_new(arena, bool, flow->count);
         flow->leaks = arena_new(arena, bool, flow->count);

@@ -64,7 +64,7 @@ static uint32_t find_old(LLVMBasicBlockRef *blocks, uint32_t count, LLVMBasicBlo
 }
 
 /* The flow graph, and the blocks in its order. */
-static void build_flow(struct ir *ir)
+static void find_flow(struct ir *ir)
 {
     struct arena *arena = &ir->compilation->arena;
     uint32_t count = LLVMCountBasicBlocks(ir->function);
@@ -110,7 +110,7 @@ struct ir *ir_new(struct compilation *compilation, LLVMValueRef function)
     ir->block_of = arena_new(&compilation->arena, uint32_t, values);
     ir->scalar = arena_new(&compilation->arena, bool, values);
     ir->force = arena_new(&compilation->arena, bool, values);
-    build_flow(ir);
+    find_flow(ir);
     ir->flow->parted = !ir_is_kernel(function);
     for (uint32_t i = 0; i < ir->argument_count; i++) {
         add_value(ir, LLVMGetParam(function, i), 0);

@@ -436,7 +436,7 @@ static bool gather_from(struct block *block, uint32_t item)
     if (members.count < 2) {
         return false;
     }
-    gather_build(block->compilation, block->builder, loads, members.count == GATHER_MOST ? GATHER_MOST : 2);
+    gather_emit(block->compilation, block->builder, loads, members.count == GATHER_MOST ? GATHER_MOST : 2);
     return true;
 }
 

@@ -210,7 +210,7 @@ static LLVMValueRef offset_of(LLVMBuilderRef builder, LLVMTypeRef i32, LLVMValue
     return LLVMBuildShl(builder, narrow, LLVMConstInt(i32, 2, false), "");
 }
 
-void gather_build(struct compilation *compilation, LLVMBuilderRef builder, LLVMValueRef *loads, uint32_t count)
+void gather_emit(struct compilation *compilation, LLVMBuilderRef builder, LLVMValueRef *loads, uint32_t count)
 {
     LLVMTypeRef i32 = LLVMInt32TypeInContext(compilation->llvm), type;
     LLVMValueRef arguments[1 + GATHER_MOST];

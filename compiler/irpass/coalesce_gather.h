@@ -14,6 +14,6 @@ bool gather_is_like(LLVMValueRef a, LLVMValueRef b);
 /* True when the load's index can be known before `position`, in the same block. */
 bool gather_can_move(LLVMValueRef load, LLVMValueRef position);
 /* `count` loads, 2 or 4, become one in the position of the first; what the indexes are made of moves there. */
-void gather_build(struct compilation *compilation, LLVMBuilderRef builder, LLVMValueRef *loads, uint32_t count);
+void gather_emit(struct compilation *compilation, LLVMBuilderRef builder, LLVMValueRef *loads, uint32_t count);
 
 #endif

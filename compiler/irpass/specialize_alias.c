@@ -99,10 +99,10 @@ static struct ppu_compile_pair find_pair(const struct compilation *compilation, 
 {
     const struct ppu_compile_facts *facts = compilation->options->facts;
     struct ppu_compile_pair pair = { .first = (uint8_t)PPU_MIN(a, b), .second = (uint8_t)PPU_MAX(a, b) };
-    bool apart = is_separate(compilation, a) && is_separate(compilation, b) && is_memory(LLVMGetParam(kernel, a)) &&
-                 is_memory(LLVMGetParam(kernel, b));
+    bool separate = is_separate(compilation, a) && is_separate(compilation, b) && is_memory(LLVMGetParam(kernel, a)) &&
+                    is_memory(LLVMGetParam(kernel, b));
 
-    pair.relation = apart ? PPU_RELATION_DISJOINT : PPU_RELATION_UNKNOWN;
+    pair.relation = separate ? PPU_RELATION_DISJOINT : PPU_RELATION_UNKNOWN;
     for (uint32_t i = 0; i < facts->pair_count; i++) {
         if (facts->pairs[i].first == pair.first && facts->pairs[i].second == pair.second) {
             pair = facts->pairs[i];
@@ -418,7 +418,7 @@ static bool difference(const struct compilation *compilation, const struct affin
 }
 
 /* True for spaces that have no byte in common. */
-static bool are_apart(LLVMValueRef a, LLVMValueRef b)
+static bool spaces_are_disjoint(LLVMValueRef a, LLVMValueRef b)
 {
     enum ir_memory x = ir_memory_of(a), y = ir_memory_of(b);
 
@@ -429,7 +429,7 @@ bool alias_may_overlap(struct compilation *compilation, const struct alias_acces
 {
     struct reach reach;
 
-    if (are_apart(pointer_of(a->insn), pointer_of(b->insn)) || scopes_part(compilation, a->insn, b->insn) ||
+    if (spaces_are_disjoint(pointer_of(a->insn), pointer_of(b->insn)) || scopes_part(compilation, a->insn, b->insn) ||
         scopes_part(compilation, b->insn, a->insn)) {
         return false;
     }

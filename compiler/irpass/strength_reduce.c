@@ -31,7 +31,7 @@ struct reduction {
 /* ---- what is linear ---- */
 
 /* Sums and products of 32 bits are those of 64 only when they do not wrap. */
-static bool may_be_taken_apart(const struct linear *linear, LLVMValueRef value)
+static bool may_be_split(const struct linear *linear, LLVMValueRef value)
 {
     return linear->modulo || ir_bits_of_integer(value) == 64 ||
            (linear->is_unsigned ? LLVMGetNUW(value) : LLVMGetNSW(value));
@@ -52,7 +52,7 @@ static bool read_counter(const struct reduction *r, LLVMValueRef phi, struct lin
         return false;
     }
     LLVMValueRef next = next_of(r, phi);
-    if (!ir_is_instruction(next, LLVMAdd) || LLVMGetOperand(next, 0) != phi || !may_be_taken_apart(linear, next) ||
+    if (!ir_is_instruction(next, LLVMAdd) || LLVMGetOperand(next, 0) != phi || !may_be_split(linear, next) ||
         !LLVMIsAConstantInt(LLVMGetOperand(next, 1))) {
         return false;
     }
@@ -77,17 +77,17 @@ static bool read_linear(const struct reduction *r, LLVMValueRef value, struct li
     }
     switch (LLVMGetInstructionOpcode(value)) {
     case LLVMAdd:
-        return may_be_taken_apart(linear, value) && read_linear(r, left ? b : a, linear);
+        return may_be_split(linear, value) && read_linear(r, left ? b : a, linear);
     case LLVMSub:
-        return may_be_taken_apart(linear, value) && right && read_linear(r, a, linear);
+        return may_be_split(linear, value) && right && read_linear(r, a, linear);
     case LLVMMul:
-        if (!may_be_taken_apart(linear, value) || linear->factor) {
+        if (!may_be_split(linear, value) || linear->factor) {
             return false;
         }
         linear->factor = left ? a : b;
         return read_linear(r, left ? b : a, linear);
     case LLVMShl:
-        if (!may_be_taken_apart(linear, value) || !LLVMIsAConstantInt(b) || LLVMConstIntGetZExtValue(b) > 30) {
+        if (!may_be_split(linear, value) || !LLVMIsAConstantInt(b) || LLVMConstIntGetZExtValue(b) > 30) {
             return false;
         }
         linear->multiple *= 1ll << LLVMConstIntGetZExtValue(b);

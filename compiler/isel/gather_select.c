@@ -12,7 +12,7 @@ static struct mir_ref offsets_of(struct isel *s, LLVMValueRef call, uint32_t cou
 }
 
 /* Where registers are short, the base is no scalar: then these are loads again. */
-static void select_apart(struct isel *s, LLVMValueRef call, uint32_t count)
+static void select_loads(struct isel *s, LLVMValueRef call, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++) {
         struct mir_insn insn = mir_insn(PPU_OP_LDG);
@@ -37,7 +37,7 @@ void gather_select(struct isel *s, LLVMValueRef call)
 
     s->scalar = false;
     if (base.kind != ELEMENT_REGISTER || base.add != 0 || mir_class_of(s->mir, base.ref) != MIR_SCALAR) {
-        select_apart(s, call, count);
+        select_loads(s, call, count);
         return;
     }
     insn.code.width = (uint8_t)(count - 1);

@@ -211,7 +211,7 @@ static void *serve_submitter(void *opaque)
 
 /* ---- life ---- */
 
-static enum ppu_err open_parts(struct submitter *submitter)
+static enum ppu_err open_objects(struct submitter *submitter)
 {
     const struct ppu_channel_options options = { .entries = ENTRIES, .priority = queue_level(submitter->queue) };
     struct ppu_context *context = submitter_space(submitter);
@@ -235,7 +235,7 @@ enum ppu_err submitter_open(struct submitter *submitter, cl_command_queue queue)
     memset(submitter, 0, sizeof(*submitter));
     submitter->queue = queue;
     pthread_cond_init(&submitter->work, NULL);
-    enum ppu_err err = open_parts(submitter);
+    enum ppu_err err = open_objects(submitter);
     if (err != PPU_OK) {
         submitter_close(submitter);
     }

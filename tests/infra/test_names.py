@@ -83,10 +83,14 @@ SECOND_MEANINGS = {
     "a word of tests": ("firmware/a.h", "struct bench *bench;\n"),
     "a test": ("tests/compiler/a.c", "struct place place;\n"),
     "a test of another thing": ("tests/engine/a.c", "struct bench *bench;\n"),
+    "a verb": ("compiler/analysis/a.c", "struct flow *flow_build(void);\n"),
+    "several": ("runtime/a.c", "int message_parts;\n"),
+    "alone": ("firmware/a.c", "int queue_full;\n"),
     "after a string": ("runtime/a.c", 'char *a = "\\"/*"; int native_slot, place;\n'),
 }
 ONE_MEANING = {
     "where the word belongs": ("firmware/a.c", "uint32_t place, slot, groups;\n"),
+    "with another word before it": ("firmware/a.c", "int admin_queue, token_queue_full;\n"),
     "a file of its own": ("runtime/nest.c", "uint32_t place_bytes;\n"),
     "part of a word": ("compiler/a.c", "LLVMReplaceAllUsesWith(displaced, replace);\n"),
     "another word": ("opencl/api/a.c", "size_t work_group, sub_groups;\n"),

@@ -150,7 +150,7 @@ static struct lanes token_waiting(const struct warp *w, const struct ppu_token *
     return waiting;
 }
 
-static enum step queue_full(struct exec *x, const struct lanes *mask)
+static enum step token_queue_full(struct exec *x, const struct lanes *mask)
 {
     uint32_t pass = lanes_first(mask) / PPU_LANES;
 
@@ -294,7 +294,7 @@ static enum step go(struct exec *x, const struct lanes *mask, uint32_t target)
         return STEP_MOVED;
     }
     if (!token_push_front(x, PPU_TOKEN_DIVERGE, mask, target)) {
-        return queue_full(x, mask);
+        return token_queue_full(x, mask);
     }
     x->cta->count[PPU_COUNTER_DIVERGENT]++;
     engine_disable(w, mask, PPU_TOKEN_DIVERGE, target);
@@ -326,7 +326,7 @@ static enum step scatter(struct exec *x, const struct lanes *mask, const uint32_
             return STEP_MOVED;
         }
         if (!token_push_front(x, PPU_TOKEN_DIVERGE, &alike, first)) {
-            return queue_full(x, &alike);
+            return token_queue_full(x, &alike);
         }
         split = true;
         engine_disable(w, &alike, PPU_TOKEN_DIVERGE, first);
@@ -548,7 +548,7 @@ static enum step yield_lanes(struct exec *x, const struct lanes *mask, uint32_t 
         }
     }
     if (!token_push_back(x, PPU_TOKEN_YIELD, mask, at)) {
-        return queue_full(x, mask);
+        return token_queue_full(x, mask);
     }
     w->yield_count++;
     engine_disable(w, mask, PPU_TOKEN_YIELD, at);
@@ -604,7 +604,7 @@ static enum step yield_if(struct exec *x, const struct lanes *mask, bool taken)
 
 static enum step push(struct exec *x, const struct lanes *mask, uint32_t type, uint32_t target)
 {
-    return token_push_front(x, type, mask, target) ? STEP_NEXT : queue_full(x, mask);
+    return token_push_front(x, type, mask, target) ? STEP_NEXT : token_queue_full(x, mask);
 }
 
 static enum step call(struct exec *x, const struct ppu_insn *insn, const struct lanes *mask, uint32_t target)
@@ -612,7 +612,7 @@ static enum step call(struct exec *x, const struct ppu_insn *insn, const struct 
     uint32_t next = x->w->pc + 1;
 
     if (!token_push_front(x, PPU_TOKEN_CALL, mask, next)) {
-        return queue_full(x, mask);
+        return token_queue_full(x, mask);
     }
     LANES_EACH(mask, lane)
     {
