@@ -60,6 +60,19 @@ enum ppu_compile_status ppu_compile_check_options(const char *options, struct pp
     return compile_finish(status, &made, &log, checked);
 }
 
+enum ppu_compile_status ppu_compile_read_target(struct ppu_compile_options *options, struct ppu_compiled *checked)
+{
+    struct bytes made = { .at = NULL }, log = { .at = NULL };
+    struct options words = { .count = 0 };
+    enum ppu_compile_status status = options_read(&words, options->options, &log);
+
+    if (status == PPU_COMPILE_OK) {
+        options_apply(&words, options);
+    }
+    options_free(&words);
+    return compile_finish(status, &made, &log, checked);
+}
+
 /* ---- bitcode to image ---- */
 
 static void note_diagnostic(LLVMDiagnosticInfoRef info, void *arg)
@@ -188,6 +201,21 @@ static const char *unknown_dump(const char *names, size_t *len)
     return NULL;
 }
 
+/* Takes what build options say of the machine code. False: the log says which one is wrong. */
+static bool settle_options(struct compilation *compilation)
+{
+    struct options words = { .count = 0 };
+
+    compilation->status = options_read(&words, compilation->settled.options, &compilation->log);
+    if (compilation->status == PPU_COMPILE_OK) {
+        compilation->log.len = 0; /* whoever read the source has told of the others */
+        options_apply(&words, &compilation->settled);
+    }
+    options_free(&words);
+    compilation->wave = compilation->options->wave != 0 ? compilation->options->wave : PPU_LANES;
+    return compilation->status == PPU_COMPILE_OK;
+}
+
 /* False: the log says which option is wrong. */
 static bool check_options(struct compilation *compilation)
 {
@@ -219,12 +247,12 @@ enum ppu_compile_status ppu_compile_bitcode(const void *bitcode, size_t len_byte
     if (!compilation) {
         return compile_finish(status, &made, &log, image);
     }
-    compilation->options = options ? options : &no_options;
+    compilation->settled = options ? *options : no_options;
+    compilation->options = &compilation->settled;
     compilation->arena.no_memory = &compilation->no_memory;
-    compilation->wave = compilation->options->wave != 0 ? compilation->options->wave : PPU_LANES;
     compilation->dump = compilation->options->dump_file ? compilation->options->dump_file : stdout;
     compilation->source_name = compilation->options->name ? compilation->options->name : "kernel.cl";
-    if (check_options(compilation)) {
+    if (settle_options(compilation) && check_options(compilation)) {
         compilation->llvm = LLVMContextCreate();
         LLVMContextSetDiagnosticHandler(compilation->llvm, note_diagnostic, compilation);
         compile_unit(compilation, bitcode, len_bytes, &made);

@@ -189,25 +189,38 @@ static struct mir *try_segments(struct compilation *compilation, struct kernel_i
     return mir;
 }
 
+/* True when the threshold holds whether or not it saves registers. */
+static bool is_told(enum ppu_subvector_threshold kind)
+{
+    return kind == PPU_THRESHOLD_REGISTERS || kind == PPU_THRESHOLD_PERCENT;
+}
+
 /* With the segments that were asked for, unless sharing registers in them takes no fewer than going without. */
 static struct mir *compile_graph(struct compilation *compilation, struct kernel_info *kernel, struct ir *ir)
 {
     if (!subvector_wanted(compilation) || lower_enqueue_child(compilation, kernel->function)) {
         return machine_code(compilation, kernel, NULL, ir, false);
     }
+    const struct ppu_compile_subvector *options = &compilation->options->subvector;
+    struct mir *plain = NULL;
+    if (options->threshold_kind == PPU_THRESHOLD_DEVICE) {
+        plain = machine_code(compilation, kernel, NULL, ir, false);
+        if (plain->used[MIR_VECTOR] <= options->threshold) {
+            return plain; /* as most kernels: nothing of it can be above the threshold */
+        }
+    }
     struct mir *mir = try_segments(compilation, kernel, ir);
     if (!mir) {
-        return machine_code(compilation, kernel, NULL, ir, false);
+        return plain ? plain : machine_code(compilation, kernel, NULL, ir, false);
     }
-    if (mir->segments->chosen.count != 0 && compilation->options->subvector.form != PPU_SEGMENTS_ENTER) {
+    if (mir->segments->chosen.count != 0 && options->form != PPU_SEGMENTS_ENTER) {
         mir->plain_vregs = mir->used[MIR_VECTOR];
         return mir;
     }
-    struct mir *plain = machine_code(compilation, kernel, NULL, ir, false);
+    plain = plain ? plain : machine_code(compilation, kernel, NULL, ir, false);
     plain->segments = mir->segments;
     if (mir->segments->chosen.count != 0 &&
-        (footprint(compilation, mir) < footprint(compilation, plain) ||
-         compilation->options->subvector.threshold_kind != PPU_THRESHOLD_OCCUPANCY)) {
+        (footprint(compilation, mir) < footprint(compilation, plain) || is_told(options->threshold_kind))) {
         mir->plain_vregs = plain->used[MIR_VECTOR];
         return mir;
     }

@@ -36,6 +36,10 @@ enum ppu_compile_front {
 #define PPU_COMPILE_CLANG "clang-19"
 /* Build option: work-items of a sub-group, 32, 64 or 128 (docs/spec/opencl.md). */
 #define PPU_COMPILE_SUB_GROUP_SIZE "-cl-ppu-sub-group-size="
+/* Build options of how parts of a wave run (docs/spec/opencl.md). */
+#define PPU_COMPILE_SEGMENTS "-cl-ppu-segments="
+#define PPU_COMPILE_SEGMENT_THRESHOLD "-cl-ppu-segment-threshold="
+#define PPU_COMPILE_DEFAULT_MODE "-cl-ppu-default-mode="
 #define PPU_COMPILE_CLANG_VARIABLE "PPU_CLANG"
 
 /* A text that the source may include by its name, before any file of that name. */
@@ -111,6 +115,7 @@ enum ppu_subvector_threshold {
     PPU_THRESHOLD_OCCUPANCY = 0, /* what lets the most waves be resident for at most 5 % more passes */
     PPU_THRESHOLD_REGISTERS,     /* a number: a constant, or what a register of the device holds */
     PPU_THRESHOLD_PERCENT,       /* of the registers that the kernel may use */
+    PPU_THRESHOLD_DEVICE,        /* as OCCUPANCY, for kernels that need more than a number, and not above it */
 };
 
 struct ppu_compile_subvector {
@@ -180,6 +185,12 @@ void ppu_compiled_free(struct ppu_compiled *compiled);
 
 /* BAD_OPTIONS: one of them is not allowed, and the log says which. Nothing is made but the log. */
 enum ppu_compile_status ppu_compile_check_options(const char *options, struct ppu_compiled *checked);
+
+/*
+ * Overwrites wave and subvector with what the build options of options->options say of them. BAD_OPTIONS: the log says
+ * which one is wrong, and nothing is changed.
+ */
+enum ppu_compile_status ppu_compile_read_target(struct ppu_compile_options *options, struct ppu_compiled *checked);
 
 /*
  * Makes all that LLVM keeps for the process and takes away in exit(): whoever waits there for threads that compile

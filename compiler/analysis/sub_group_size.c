@@ -23,25 +23,12 @@ static uint64_t required(const struct compilation *compilation, LLVMValueRef ker
     return size && LLVMIsAConstantInt(size) ? LLVMConstIntGetZExtValue(size) : 0;
 }
 
-/* The front end has refused values that are not possible. */
-static void take_option(struct compilation *compilation)
-{
-    const char *options = compilation->options->options;
-    const char *text = options ? strstr(options, PPU_COMPILE_SUB_GROUP_SIZE) : NULL;
-    uint64_t size = text ? strtoull(text + strlen(PPU_COMPILE_SUB_GROUP_SIZE), NULL, 10) : 0;
-
-    if (is_possible(size)) {
-        compilation->wave = (uint32_t)size;
-    }
-}
-
 void sub_group_size_choose(struct compilation *compilation)
 {
     const char *first = NULL;
     uint64_t chosen = 0;
     size_t len;
 
-    take_option(compilation);
     for (LLVMValueRef f = LLVMGetFirstFunction(compilation->module); f; f = LLVMGetNextFunction(f)) {
         const uint64_t size = required(compilation, f);
         const char *name = LLVMGetValueName2(f, &len);

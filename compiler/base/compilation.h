@@ -51,6 +51,7 @@ struct enqueued_child;
 struct compilation {
     struct arena arena;
     const struct ppu_compile_options *options;
+    struct ppu_compile_options settled; /* the same, with what build options say */
     LLVMContextRef llvm;
     LLVMModuleRef module;
     LLVMTargetDataRef layout;

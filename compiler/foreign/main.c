@@ -62,11 +62,14 @@ static struct foreign_facts_room room;
 static enum ppu_compile_status compile(const struct foreign_request *request, const struct ppu_compile_module *modules,
                                        struct ppu_compiled *made)
 {
-    struct ppu_compile_options options = { .wave = request->wave, .max_vregs = request->max_vregs };
+    struct ppu_compile_options options;
     struct ppu_compile_module whole = modules[0];
     enum ppu_compile_status status = PPU_COMPILE_OK;
     struct ppu_compile_facts facts;
 
+    if (!foreign_take_options(request, &options)) {
+        return PPU_COMPILE_BAD_OPTIONS;
+    }
     if (request->make == FOREIGN_VARIANT) {
         options.facts = &facts;
         return foreign_read_facts(&modules[0], &room, &facts)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "compiler/frontend/options.h"
 
+#include "ppu/limits.h"
 #include "ppu/macros.h"
 
 #include <ctype.h>
@@ -16,7 +17,10 @@ enum meaning {
     OPTION_MACRO,        /* the word, with the definition in it or behind it */
     OPTION_FOLDER,       /* the same with a folder of headers */
     OPTION_VALUE,        /* the word, with the value in it */
-    OPTION_SIZE,         /* nothing: a number that the compiler itself reads */
+    OPTION_SIZE,         /* nothing, as for the next ones: the compiler itself reads the value. Work-items of a wave */
+    OPTION_FORM,         /* how parts of a wave run through segments */
+    OPTION_THRESHOLD,    /* registers above which there are segments */
+    OPTION_MODE,         /* in which tasks begin */
 };
 
 static const struct option {
@@ -39,6 +43,9 @@ static const struct option {
     { "-cl-uniform-work-group-size", OPTION_WORD },
     { "-cl-no-subgroup-ifp", OPTION_NOTHING },
     { PPU_COMPILE_SUB_GROUP_SIZE, OPTION_SIZE },
+    { PPU_COMPILE_SEGMENTS, OPTION_FORM },
+    { PPU_COMPILE_SEGMENT_THRESHOLD, OPTION_THRESHOLD },
+    { PPU_COMPILE_DEFAULT_MODE, OPTION_MODE },
     { "-cl-kernel-arg-info", OPTION_NOTHING },
     { "-w", OPTION_WORD },
     { "-Werror", OPTION_WORD },
@@ -65,10 +72,16 @@ static const struct option {
     { "-O3", OPTION_VENDOR },
 };
 
+/* True when it is about the machine code: clang gets nothing. */
+static bool is_for_target(enum meaning meaning)
+{
+    return meaning >= OPTION_SIZE;
+}
+
 static bool has_value(enum meaning meaning)
 {
     return meaning == OPTION_MACRO || meaning == OPTION_FOLDER || meaning == OPTION_VALUE ||
-           meaning == OPTION_VENDOR_VALUE || meaning == OPTION_SIZE;
+           meaning == OPTION_VENDOR_VALUE || is_for_target(meaning);
 }
 
 /* NULL: it is none. */
@@ -122,6 +135,92 @@ static bool next_word(struct reader *reader, bool *open)
     return !*open;
 }
 
+/* ---- the machine code ---- */
+
+static const char *const form_names[] = {
+    [PPU_SEGMENTS_OFF] = "off",   [PPU_SEGMENTS_ENTER] = "enter", [PPU_SEGMENTS_DUPLICATE] = "duplicate",
+    [PPU_SEGMENTS_LOOP] = "loop", [PPU_SEGMENTS_MAY] = "may",
+};
+
+/* -1: it is none of the names. */
+static int find_form(const char *value)
+{
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(form_names); i++) {
+        if (strcmp(value, form_names[i]) == 0) {
+            return (int)i;
+        }
+    }
+    return -1;
+}
+
+/* Reads N, N%, occupancy or device; of the last the number stays as it is. */
+static bool read_threshold(const char *value, enum ppu_subvector_threshold *kind, uint32_t *number)
+{
+    bool is_number = isdigit((unsigned char)value[0]);
+    char *end = NULL;
+    unsigned long count = is_number ? strtoul(value, &end, 10) : 0;
+
+    if (is_number) {
+        bool percent = strcmp(end, "%") == 0;
+        *kind = percent ? PPU_THRESHOLD_PERCENT : PPU_THRESHOLD_REGISTERS;
+        *number = (uint32_t)count;
+        return (percent || *end == 0) && count <= (percent ? 100 : PPU_MAX_VREGS);
+    }
+    *kind = strcmp(value, "occupancy") == 0 ? PPU_THRESHOLD_OCCUPANCY : PPU_THRESHOLD_DEVICE;
+    return *kind == PPU_THRESHOLD_OCCUPANCY || strcmp(value, "device") == 0;
+}
+
+static const char *target_wrong(enum meaning meaning, const char *value)
+{
+    enum ppu_subvector_threshold kind;
+    uint32_t number;
+
+    switch (meaning) {
+    case OPTION_SIZE:
+        return strcmp(value, "32") == 0 || strcmp(value, "64") == 0 || strcmp(value, "128") == 0
+                   ? NULL
+                   : "is not 32, 64 or 128";
+    case OPTION_FORM:
+        return strcmp(value, "auto") == 0 || find_form(value) >= 0 ? NULL
+                                                                   : "is not auto, off, enter, duplicate, loop or may";
+    case OPTION_THRESHOLD:
+        return read_threshold(value, &kind, &number) ? NULL : "is not a number up to 256, N%, occupancy or device";
+    case OPTION_MODE:
+        return strcmp(value, "normal") == 0 || strcmp(value, "inverted") == 0 ? NULL : "is not normal or inverted";
+    default:
+        return NULL;
+    }
+}
+
+static void note_target(struct target_words *target, enum meaning meaning, const char *value)
+{
+    const char **const at[] = { [OPTION_SIZE] = &target->wave,
+                                [OPTION_FORM] = &target->form,
+                                [OPTION_THRESHOLD] = &target->threshold,
+                                [OPTION_MODE] = &target->mode };
+
+    *at[meaning] = value;
+}
+
+void options_apply(const struct options *options, struct ppu_compile_options *to)
+{
+    const struct target_words *words = &options->target;
+    struct ppu_compile_subvector *subvector = &to->subvector;
+
+    if (words->wave) {
+        to->wave = (uint32_t)strtoul(words->wave, NULL, 10);
+    }
+    if (words->form && strcmp(words->form, "auto") != 0) {
+        subvector->form = (enum ppu_subvector_form)find_form(words->form);
+    }
+    if (words->threshold) {
+        read_threshold(words->threshold, &subvector->threshold_kind, &subvector->threshold);
+    }
+    if (words->mode) {
+        subvector->inverted = strcmp(words->mode, "inverted") == 0;
+    }
+}
+
 /* ---- reading ---- */
 
 /*
@@ -136,8 +235,7 @@ static const char *value_wrong(enum meaning meaning, const char *value)
     if (meaning == OPTION_FOLDER && (value[0] == 0 || value[0] == '-' || value[0] == '@')) {
         return "is no name of a folder that is taken; './' before it may help";
     }
-    bool size = strcmp(value, "32") == 0 || strcmp(value, "64") == 0 || strcmp(value, "128") == 0;
-    return meaning == OPTION_SIZE && !size ? "is not 32, 64 or 128" : NULL;
+    return target_wrong(meaning, value);
 }
 
 /* The value that is not in the word follows it; both become one word. */
@@ -147,7 +245,7 @@ static enum ppu_compile_status complete(struct reader *reader, const struct opti
     char *value = word + strlen(option->name);
     bool open = false;
 
-    if (*value == 0 && option->meaning != OPTION_VALUE && option->meaning != OPTION_SIZE) {
+    if (*value == 0 && option->meaning != OPTION_VALUE && !is_for_target(option->meaning)) {
         reader->to = value; /* over the word's final zero */
         if (!next_word(reader, &open)) {
             bytes_print(log,
@@ -184,7 +282,8 @@ static enum ppu_compile_status take_option(struct options *options, struct reade
         bytes_print(log, "error: more than %u options\n", OPTIONS_MOST);
         return PPU_COMPILE_BAD_OPTIONS;
     }
-    if (option->meaning == OPTION_SIZE) {
+    if (is_for_target(option->meaning)) {
+        note_target(&options->target, option->meaning, word + strlen(option->name));
         return complete(reader, option, word, log);
     }
     options->word[options->count++] = word;
@@ -197,6 +296,7 @@ enum ppu_compile_status options_read(struct options *options, const char *text, 
     bool open = false;
 
     options->count = 0;
+    options->target = (struct target_words){ .wave = NULL };
     options->text = strdup(text ? text : "");
     if (!options->text) {
         return PPU_COMPILE_NO_MEMORY;

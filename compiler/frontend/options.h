@@ -8,14 +8,22 @@
 
 #define OPTIONS_MOST 200u /* words of a build */
 
+/* What build options say of the machine code; 0, NULL: nothing. */
+struct target_words {
+    const char *wave, *form, *threshold, *mode;
+};
+
 struct options {
     const char *word[OPTIONS_MOST];
     uint32_t count;
     char *text; /* of the words */
+    struct target_words target;
 };
 
 /* `text`: NULL is none. What is wrong goes into `log`. To be freed also after an error. */
 enum ppu_compile_status options_read(struct options *options, const char *text, struct bytes *log);
+/* Writes what the words say of the machine code over wave and subvector. */
+void options_apply(const struct options *options, struct ppu_compile_options *to);
 void options_free(struct options *options);
 
 #endif

@@ -49,6 +49,31 @@
 #define CL_QUEUE_TASK_BYTES_PPU 0x4f56
 #define CL_QUEUE_TASK_ENTRIES_PPU 0x4f57
 
+/*
+ * cl_ppu_segments: values of clSetKernelExecInfo(), each a cl_uint, for launches that come later. The mode of segments
+ * that leave it open: auto is the choice of the control unit. What the program says of the kernel's misses in the
+ * first-level cache: a rate of 1,024 lines, just below or above the control unit's threshold, or nothing.
+ */
+#define CL_KERNEL_EXEC_INFO_MODE_PPU 0x4f58
+#define CL_MODE_AUTO_PPU 0
+#define CL_MODE_NORMAL_PPU 1
+#define CL_MODE_SUBVECTOR_PPU 2
+#define CL_KERNEL_EXEC_INFO_MISS_RATE_PPU 0x4f59
+#define CL_MISS_UNSAID_PPU 0
+#define CL_MISS_RATE_PPU(of_1024) (1 + (of_1024))
+#define CL_MISS_BELOW_PPU 0xfffe
+#define CL_MISS_ABOVE_PPU 0xffff
+
+/*
+ * cl_ppu_policies: clGetDeviceInfo() answers with a cl_uint: the value that the policy of that number
+ * (docs/spec/scheduler.md) has.
+ */
+#define CL_DEVICE_POLICY_PPU(number) (0x4f80 + (number))
+#define CL_POLICY_MODE_THRESHOLD_PPU 8
+#define CL_POLICY_MODE_WINDOW_PPU 9
+#define CL_POLICY_MODE_HYSTERESIS_PPU 10
+#define CL_POLICY_MODE_VREGS_PPU 11
+
 #ifdef __OPENCL_CL_H /* CL/cl.h came before; clGetExtensionFunctionAddressForPlatform() returns these functions */
 /*
  * Enqueues a kernel that has a work-group of `local` for each entry of `tasks`, as they come, until the queue is closed
@@ -61,6 +86,8 @@ typedef cl_int(CL_API_CALL *clEnqueueTaskQueuePPU_fn)(cl_command_queue queue, cl
 typedef cl_int(CL_API_CALL *clPushTaskQueuePPU_fn)(cl_command_queue tasks, const void *data, size_t bytes);
 /* Nothing can be appended any more. */
 typedef cl_int(CL_API_CALL *clCloseTaskQueuePPU_fn)(cl_command_queue tasks);
+/* Sets a policy for the whole device, and so for all who use it. INVALID_VALUE: there is none, or not this value. */
+typedef cl_int(CL_API_CALL *clSetDevicePolicyPPU_fn)(cl_device_id device, cl_uint policy, cl_uint value);
 #endif
 
 #endif

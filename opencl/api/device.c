@@ -6,11 +6,13 @@
 #include <string.h>
 
 #include "opencl/api/cl_command_buffer.h"
+#include "opencl/api/cl_ppu.h"
 #include "opencl/api/host_clock.h"
 #include "opencl/api/identity.h"
 #include "opencl/api/image.h"
 #include "opencl/api/info.h"
 #include "opencl/api/pipe.h"
+#include "opencl/api/policy.h"
 #include "opencl/api/sampler.h"
 #include "opencl/build/spirv.h"
 #include "opencl/submit/device_queue.h"
@@ -266,7 +268,9 @@ cl_int clGetDeviceInfo(cl_device_id device, cl_device_info query, size_t bytes, 
 #define INFO_OF_DEVICE
 #include "opencl/api/info.def"
     default:
-        return CL_INVALID_VALUE;
+        return query - CL_DEVICE_POLICY_PPU(0) < PPU_POLICIES
+                   ? policy_info(device, query - CL_DEVICE_POLICY_PPU(0), &room)
+                   : CL_INVALID_VALUE;
     }
 }
 

@@ -5,6 +5,7 @@
 #include "opencl/api/calls.h"
 #include "opencl/api/cl_command_buffer.h"
 #include "opencl/api/device.h"
+#include "opencl/api/policy.h"
 #include "opencl/api/semaphore.h"
 #include "opencl/submit/task_queue.h"
 #include "ppu/macros.h"

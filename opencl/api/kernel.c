@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "opencl/api/kernel.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "opencl/api/buffer.h"
+#include "opencl/api/cl_ppu.h"
 #include "opencl/api/image.h"
 #include "opencl/api/info.h"
 #include "opencl/api/pipe.h"
@@ -12,6 +14,7 @@
 #include "opencl/api/sampler.h"
 #include "opencl/api/svm.h"
 #include "ppu/macros.h"
+#include "ppu/tmd.h"
 
 /* ---- life ---- */
 
@@ -116,6 +119,8 @@ cl_int clCreateKernelsInProgram(cl_program program, cl_uint room, cl_kernel *ker
 static void copy_arguments(cl_kernel kernel, cl_kernel source)
 {
     memcpy(kernel->params, source->params, sizeof(kernel->params));
+    kernel->mode = source->mode;
+    kernel->miss_rate = source->miss_rate;
     for (uint32_t i = 0; i < kernel->entry->argument_count; i++) {
         const struct argument *from = &source->arguments[i];
         struct argument *to = &kernel->arguments[i];
@@ -344,11 +349,35 @@ cl_int clSetKernelArgSVMPointer(cl_kernel kernel, cl_uint i, const void *value)
     return CL_SUCCESS;
 }
 
+static_assert(CL_MODE_NORMAL_PPU == PPU_MODE_NORMAL && CL_MODE_SUBVECTOR_PPU == PPU_MODE_SUBVECTOR &&
+                  CL_MISS_RATE_PPU(5) == PPU_MISS_RATE(5) && CL_MISS_BELOW_PPU == PPU_MISS_BELOW &&
+                  CL_MISS_ABOVE_PPU == PPU_MISS_ABOVE,
+              "programs say them as launches do");
+
+static cl_int set_mode(cl_kernel kernel, cl_kernel_exec_info name, size_t bytes, const void *value)
+{
+    cl_uint number;
+
+    if (bytes != sizeof(number) || !value) {
+        return CL_INVALID_VALUE;
+    }
+    memcpy(&number, value, sizeof(number));
+    bool is_mode = name == CL_KERNEL_EXEC_INFO_MODE_PPU;
+    if (is_mode ? number >= PPU_MODES : !ppu_miss_rate_ok(number) || number > PPU_MISS_ABOVE) {
+        return CL_INVALID_VALUE;
+    }
+    *(is_mode ? &kernel->mode : &kernel->miss_rate) = number;
+    return CL_SUCCESS;
+}
+
 /* Every piece of shared virtual memory is mapped while it exists: to name some asks for nothing. */
 cl_int clSetKernelExecInfo(cl_kernel kernel, cl_kernel_exec_info name, size_t bytes, const void *value)
 {
     if (!object_is(kernel, OBJECT_kernel)) {
         return CL_INVALID_KERNEL;
+    }
+    if (name == CL_KERNEL_EXEC_INFO_MODE_PPU || name == CL_KERNEL_EXEC_INFO_MISS_RATE_PPU) {
+        return set_mode(kernel, name, bytes, value);
     }
     if (!device_has_svm(kernel->program->context->device)) {
         return CL_INVALID_OPERATION;

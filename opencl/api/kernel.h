@@ -19,6 +19,8 @@ struct _cl_kernel {
     const struct ppu_kernel_entry *entry;          /* in the program's image */
     const struct ppu_argument_entry *descriptions; /* of its arguments */
     struct argument *arguments;
+    uint32_t mode;                 /* enum ppu_tmd_mode of its launches */
+    uint32_t miss_rate;            /* PPU_MISS_* of its launches */
     uint8_t params[PPU_MAX_PARAM]; /* values, as far as they are known when they are set */
 };
 

@@ -10,9 +10,6 @@
 #include "opencl/build/binary.h"
 #include "ppu/image.h"
 
-/* Threads a warp of what is built: the widest, so that an instruction that is decoded once serves most threads. */
-#define BUILD_WAVE 128u
-
 struct variants;
 
 struct _cl_program {
@@ -29,6 +26,7 @@ struct _cl_program {
     bool building;        /* somebody is; what the binary and the kernels were is gone */
     cl_build_status status;
     char *options;
+    uint32_t threshold; /* of the device for segments, when it was built */
     char *log;
     struct binary binary;
     struct ppu_program_view view;        /* of the binary, when it is loaded */

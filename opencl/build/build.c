@@ -12,6 +12,7 @@
 #include "opencl/build/compile_thread.h"
 #include "opencl/build/foreign.h"
 #include "opencl/build/spirv.h"
+#include "opencl/build/target.h"
 #include "ppu/macros.h"
 
 typedef void(CL_CALLBACK *build_notify)(cl_program, void *);
@@ -21,6 +22,7 @@ struct build {
     /* Makes the binary; `made` gets it, and the log. */
     cl_int (*make)(const struct build *build, struct binary *made, char **log);
     char *options;
+    uint32_t threshold;                 /* of the device */
     struct ppu_compile_header *headers; /* texts of programs; names and list are ours */
     cl_program *header_programs;        /* in use */
     uint32_t header_count;
@@ -59,6 +61,7 @@ static struct build *build_new(cl_program program, const char *options, build_no
     }
     object_use(program);
     build->program = program;
+    build->threshold = target_threshold(program->context);
     build->options = strdup(options ? options : "");
     build->notify = notify;
     build->user = user;
@@ -100,14 +103,22 @@ static char *take_log(struct ppu_compiled *compiled)
     return log;
 }
 
+/* The options of a compilation to an image. */
+static struct ppu_compile_options image_options(const struct build *build)
+{
+    return target_options(build->program->context, build->threshold, build->options);
+}
+
 static enum ppu_compile_status compile_cached(const struct build *build, struct ppu_compiled *image)
 {
     const struct _cl_program *program = build->program;
-    const struct ppu_compile_options options = { .options = build->options, .wave = BUILD_WAVE };
+    const struct ppu_compile_options options = image_options(build);
     enum ppu_compile_status status = PPU_COMPILE_OK;
+    char target[TARGET_TEXT_BYTES];
     struct cache_key key;
 
-    cache_key_init(&key, program->source, program->source_bytes, build->options, "");
+    target_text(&options, target);
+    cache_key_init(&key, program->source, program->source_bytes, build->options, target);
     if (!cache_find(&key, image)) {
         const struct compiler *compiler = compile_thread_compiler();
         status =
@@ -133,8 +144,6 @@ static cl_int make_from_source(const struct build *build, struct binary *made, c
     return compile_error(status, CL_BUILD_PROGRAM_FAILURE, CL_INVALID_BUILD_OPTIONS);
 }
 
-static const struct ppu_compile_options wide = { .wave = BUILD_WAVE };
-
 static enum ppu_compile_status copy_bitcode(const struct ppu_compile_module *module, struct ppu_compiled *copy)
 {
     *copy = (struct ppu_compiled){ malloc(module->len_bytes + 1), module->len_bytes, NULL };
@@ -153,21 +162,28 @@ static enum ppu_compile_status join_modules(const struct build *build, const str
         return copy_bitcode(&modules[0], whole);
     }
     if (foreign) {
-        return foreign_compile(FOREIGN_LIBRARY, &wide, modules, build->input_count, whole);
+        const struct ppu_compile_options options = image_options(build);
+        return foreign_compile(FOREIGN_LIBRARY, &options, modules, build->input_count, whole);
     }
     const struct compiler *compiler = compile_thread_compiler();
     return compiler ? compiler->link(modules, build->input_count, whole) : PPU_COMPILE_NO_TOOL;
 }
 
-static enum ppu_compile_status make_image(const struct ppu_compiled *whole, bool foreign, struct ppu_compiled *image)
+static enum ppu_compile_status make_image(const struct build *build, const struct ppu_compiled *whole, bool foreign,
+                                          struct ppu_compiled *image)
 {
     const struct ppu_compile_module module = { whole->bytes, whole->len_bytes };
-
-    if (foreign) {
-        return foreign_compile(FOREIGN_IMAGE, &wide, &module, 1, image);
-    }
+    struct ppu_compile_options options = image_options(build);
     const struct compiler *compiler = compile_thread_compiler();
-    return compiler ? compiler->compile_bitcode(whole->bytes, whole->len_bytes, &wide, image) : PPU_COMPILE_NO_TOOL;
+    enum ppu_compile_status status = compiler ? compiler->read_target(&options, image) : PPU_COMPILE_NO_TOOL;
+
+    if (status != PPU_COMPILE_OK) {
+        return status;
+    }
+    compiler_free(image);
+    options.options = NULL;
+    return foreign ? foreign_compile(FOREIGN_IMAGE, &options, &module, 1, image)
+                   : compiler->compile_bitcode(whole->bytes, whole->len_bytes, &options, image);
 }
 
 static bool has_foreign(const struct build *build)
@@ -211,7 +227,7 @@ static cl_int make_of_inputs(const struct build *build, struct binary *made, cha
     bool joined = status == PPU_COMPILE_OK;
     free(modules);
     if (joined && !build->library) {
-        status = make_image(&whole, foreign, &image);
+        status = make_image(build, &whole, foreign, &image);
     }
     *log = take_log(joined && !build->library ? &image : &whole);
     cl_int error = compile_error(status, failure, options);
@@ -231,7 +247,7 @@ static cl_int make_from_binary(const struct build *build, struct binary *made, c
         build->inputs[0] = (struct binary){ .at = NULL };
         return CL_SUCCESS;
     }
-    return make_of_inputs(build, made, log, CL_BUILD_PROGRAM_FAILURE, CL_BUILD_PROGRAM_FAILURE);
+    return make_of_inputs(build, made, log, CL_BUILD_PROGRAM_FAILURE, CL_INVALID_BUILD_OPTIONS);
 }
 
 /* ---- of intermediate language ---- */
@@ -282,7 +298,7 @@ static cl_int make_from_il(const struct build *build, struct binary *made, char 
     enum ppu_compile_status status = translate(build, &bitcode);
 
     if (status == PPU_COMPILE_OK) {
-        status = make_image(&bitcode, true, &image);
+        status = make_image(build, &bitcode, true, &image);
     }
     *log = take_log(image.log && *image.log != '\0' ? &image : &bitcode);
     cl_int error = compile_error(status, CL_BUILD_PROGRAM_FAILURE, CL_INVALID_BUILD_OPTIONS);
@@ -352,6 +368,7 @@ static cl_int begin_build(struct build *build)
         program->building = true;
         program->status = CL_BUILD_IN_PROGRESS;
         program_set_text(&program->options, build->options);
+        program->threshold = build->threshold;
         program_set_text(&program->log, "");
         program_forget(program);
     }
@@ -539,11 +556,16 @@ static cl_int check_link_options(const char *options, bool *library)
         "-cl-finite-math-only", "-cl-fast-relaxed-math", "-cl-no-subgroup-ifp",
         "-create-library",      "-enable-link-options",
     };
+    static const char ours[] = "-cl-ppu-";
     bool open = false;
 
     *library = false;
     for (options += strspn(options, " \t\n"); *options != '\0'; options += strspn(options, " \t\n")) {
         size_t length = strcspn(options, " \t\n"), i = 0;
+        if (strncmp(options, ours, strlen(ours)) == 0) {
+            options += length; /* the build reads its value */
+            continue;
+        }
         while (i < PPU_ARRAY_SIZE(names) && (strlen(names[i]) != length || strncmp(names[i], options, length) != 0)) {
             i++;
         }

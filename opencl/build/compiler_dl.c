@@ -63,6 +63,7 @@ static void load_compiler(void)
                find_symbol(library, "ppu_compile_bitcode", &the_compiler.compile_bitcode) &&
                find_symbol(library, "ppu_compile_link", &the_compiler.link) &&
                find_symbol(library, "ppu_compile_check_options", &the_compiler.check_options) &&
+               find_symbol(library, "ppu_compile_read_target", &the_compiler.read_target) &&
                find_symbol(library, "ppu_compile_prepare", &the_compiler.prepare);
     if (!complete) {
         const char *why = dlerror();

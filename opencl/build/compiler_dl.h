@@ -23,6 +23,7 @@ struct compiler {
     enum ppu_compile_status (*link)(const struct ppu_compile_module *modules, uint32_t count,
                                     struct ppu_compiled *bitcode);
     enum ppu_compile_status (*check_options)(const char *options, struct ppu_compiled *checked);
+    enum ppu_compile_status (*read_target)(struct ppu_compile_options *options, struct ppu_compiled *checked);
     void (*prepare)(void);
 };
 

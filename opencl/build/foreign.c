@@ -52,8 +52,11 @@ static bool write_all(int file, const void *data, size_t bytes)
 static bool write_request(int file, enum foreign_make make, const struct ppu_compile_options *options,
                           const struct ppu_compile_module *modules, uint32_t count)
 {
-    const struct foreign_request request = { FOREIGN_MAGIC, FOREIGN_VERSION, make,
-                                             options->wave, count,           options->max_vregs };
+    struct foreign_request request = {
+        .magic = FOREIGN_MAGIC, .version = FOREIGN_VERSION, .make = make, .modules = count
+    };
+
+    foreign_put_options(&request, options);
     bool written = write_all(file, &request, sizeof(request));
 
     for (uint32_t i = 0; i < count && written; i++) {

@@ -176,6 +176,8 @@ static cl_int capture(struct launch *launch, cl_kernel kernel, const struct ppu_
             shared += argument->local_bytes;
         }
     }
+    launch->launch.mode = kernel->mode;
+    launch->launch.miss_rate = kernel->miss_rate;
     launch->launch.param_bytes = entry->param_bytes;
     launch->launch.shared_bytes = (uint32_t)(shared - entry->shared_bytes);
     if (error == CL_SUCCESS && (shared > info->sm_shared || shared > PPU_MAX_SHARED)) {

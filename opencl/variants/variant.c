@@ -10,7 +10,9 @@
 #include "opencl/build/cache.h"
 #include "opencl/build/compile_thread.h"
 #include "opencl/build/foreign.h"
+#include "opencl/build/target.h"
 #include "ppu/macros.h"
+#include "ppu/tmd.h"
 
 #define KEY_TEXT_BYTES 16384u /* enough for every key */
 #define NS_PER_S 1000000000u
@@ -79,6 +81,7 @@ struct variants *variants_new(const struct _cl_program *program)
         return NULL;
     }
     variants->options = strdup(program->options);
+    variants->threshold = program->threshold;
     if (!variants->options || !binary_copy_module(&variants->module, &program->binary)) {
         free(variants->options);
         free(variants);
@@ -162,6 +165,7 @@ struct job {
     char *kernel;
     uint32_t shared_bytes; /* of the base variant */
     uint32_t assumes;      /* the same */
+    uint32_t wave;         /* the same */
     uint32_t vregs;
     struct cache_key key;
 };
@@ -175,13 +179,23 @@ static void job_free(struct job *job)
     free(job);
 }
 
-/* Registers are part of it: what is compiled depends on them. */
+/* The options that the base variant was compiled with, as far as build options do not say them. */
+static struct ppu_compile_options options_of(const struct job *job)
+{
+    const struct variants *owner = job->variant->owner;
+
+    return target_options(job->program->context, owner->threshold, owner->options);
+}
+
+/* Registers and target are part of it: what is compiled depends on them. */
 static char *key_text(const struct job *job)
 {
-    char *text = malloc(KEY_TEXT_BYTES);
+    const struct ppu_compile_options options = options_of(job);
+    char *text = malloc(KEY_TEXT_BYTES), target[TARGET_TEXT_BYTES];
 
     if (text) {
-        int length = snprintf(text, KEY_TEXT_BYTES / 2, "%s %u", job->kernel, job->vregs);
+        target_text(&options, target);
+        int length = snprintf(text, KEY_TEXT_BYTES / 2, "%s %u %s", job->kernel, job->vregs, target);
         variant_key_print(&job->variant->key, text + length, KEY_TEXT_BYTES - (size_t)length);
     }
     return text;
@@ -224,12 +238,19 @@ static enum ppu_compile_status compile_image(const struct job *job, struct ppu_c
         job->kernel, key->arguments,  key->argument_count,
         key->pairs,  key->pair_count, { key->work_group[0], key->work_group[1], key->work_group[2] }
     };
-    const struct ppu_compile_options options = {
-        .options = job->variant->owner->options, .wave = BUILD_WAVE, .max_vregs = job->vregs, .facts = &facts
-    };
+    struct ppu_compile_options options = options_of(job);
     struct ppu_compile_module module;
     enum ppu_compile_status status = find_module(job, &module);
+    const struct compiler *compiler = compile_thread_compiler();
 
+    if (status == PPU_COMPILE_OK) {
+        status = compiler ? compiler->read_target(&options, image) : PPU_COMPILE_NO_TOOL;
+    }
+    if (status == PPU_COMPILE_OK) {
+        compiler_free(image);
+        options.max_vregs = job->vregs;
+        options.facts = &facts;
+    }
     return status == PPU_COMPILE_OK ? foreign_compile_variant(&options, &module, image) : status;
 }
 
@@ -271,7 +292,11 @@ static const char *refuse_variant(const struct job *job, const struct ppu_progra
     if ((entry->assumes & ~job->assumes) != 0) {
         return "it is made for fewer launches than the base variant";
     }
-    if (entry->vregs > job->vregs || entry->shared_bytes != job->shared_bytes) {
+    if (entry->wave != job->wave) {
+        return "it has other sub-groups than the base variant";
+    }
+    if (ppu_warp_vregs(entry->wave, entry->vregs, entry->shared_vregs) > job->vregs * entry->wave ||
+        entry->shared_bytes != job->shared_bytes) {
         return "it needs other registers or local memory than the base variant";
     }
     return NULL;
@@ -474,6 +499,7 @@ static struct job *job_new(cl_program program, uint32_t kernel, uint32_t vregs)
                          .kernel = strdup(program->view.text + entry->name),
                          .shared_bytes = entry->shared_bytes,
                          .assumes = entry->assumes,
+                         .wave = entry->wave,
                          .vregs = vregs };
     if (!job->kernel) {
         free(job);

@@ -85,6 +85,7 @@ struct variants {
     struct variant_patience patience; /* of launches whose variant is being compiled */
     bool prints;                      /* decisions, to standard error */
     char *options;
+    uint32_t threshold;          /* of the device for segments, when the program was built */
     struct ppu_compiled module;  /* bitcode of the program; no bytes: not made from the source yet. Stays */
     bool foreign;                /* it comes from elsewhere: nothing of it is cached */
     struct compile_time compile; /* of all kernels */

@@ -6,8 +6,9 @@
 
 const struct compiler *compiler_get(void)
 {
-    static const struct compiler compiler = { ppu_compile,      ppu_compile_source,        ppu_compile_bitcode,
-                                              ppu_compile_link, ppu_compile_check_options, ppu_compile_prepare };
+    static const struct compiler compiler = { ppu_compile,        ppu_compile_source,        ppu_compile_bitcode,
+                                              ppu_compile_link,   ppu_compile_check_options, ppu_compile_read_target,
+                                              ppu_compile_prepare };
 
     return &compiler;
 }

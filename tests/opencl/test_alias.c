@@ -513,6 +513,39 @@ static void linked(void **state)
     end(&t);
 }
 
+/* A variant has the sub-groups of the base variant, which a build option has chosen. */
+static void of_other_waves(void **state)
+{
+    const char *text = "kernel void add(global const uint *a, global const uint *b, global uint *c, int n)\n"
+                       "{\n"
+                       "    for (int i = 0; i < n; i++) {\n"
+                       "        size_t at = i * get_global_size(0) + get_global_id(0);\n"
+                       "        c[at] = a[at] - b[at] + get_max_sub_group_size();\n"
+                       "    }\n"
+                       "}\n";
+    const cl_int turns = 3;
+    const size_t items = 128;
+    cl_uint got[384];
+    struct alias t;
+    cl_int error = CL_SUCCESS;
+
+    begin(&t, *state, "alignment", "always");
+    cl_program program = clCreateProgramWithSource(t.f->context, 1, &text, NULL, &error);
+    check(error);
+    check(clBuildProgram(program, 1, &t.f->device, "-cl-std=CL3.0 -cl-ppu-sub-group-size=64", NULL, NULL));
+    check(clReleaseKernel(t.add));
+    t.add = kernel_of(program, "add");
+    set_add(&t, t.a, t.b, t.c, turns);
+    launch(&t, t.add, items);
+    assert_string_equal(t.name, "1: s0 a0:16 s1 a1:16 s2 a2:16");
+    check(clEnqueueReadBuffer(t.f->queue, t.c, CL_TRUE, 0, sizeof(got), got, 0, NULL, NULL));
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(got); i++) {
+        assert_int_equal(got[i], 64);
+    }
+    check(clReleaseProgram(program));
+    end(&t);
+}
+
 #define TAG_AT 32u /* of the header of a compiled object */
 
 /* Compiled objects that are loaded: this user's, and another's. An image has no bitcode to make variants from. */
@@ -1063,6 +1096,7 @@ int main(int argc, char **argv)
         cl_test("one buffer, and work-items that do not meet in it [F1][F8]", reached),
         cl_test("records whose parts each work-item keeps apart [F2][F8]", records),
         cl_test("kernels of linked programs have variants [F3][F6]", linked),
+        cl_test("variants have the sub-groups that a build option chose [D1][F6]", of_other_waves),
         cl_test("kernels of loaded objects have variants [F3][F6]", loaded),
         cl_test("variants of linked programs are found in the cache [F5]", linked_and_cached),
         cl_test("kernels that print have variants [F3]", printing),

@@ -213,7 +213,9 @@ static void too_much_is_refused(void **state)
 
 static size_t make_request(uint8_t *at)
 {
-    const struct foreign_request request = { FOREIGN_MAGIC, FOREIGN_VERSION, FOREIGN_IMAGE, 128, 2, 0 };
+    const struct foreign_request request = {
+        .magic = FOREIGN_MAGIC, .version = FOREIGN_VERSION, .make = FOREIGN_IMAGE, .wave = 128, .modules = 2
+    };
     static const uint8_t modules[] = { 'a', 'b', 'c', 'd', 'e' };
     const uint64_t sizes[] = { 2, 3 };
 
@@ -227,7 +229,7 @@ static size_t make_request(uint8_t *at)
 static void requests_are_checked(void **state)
 {
     static struct ppu_compile_module modules[FOREIGN_MOST_MODULES];
-    uint8_t right[64];
+    uint8_t right[128];
     size_t bytes = make_request(right);
     struct foreign_request request;
 

@@ -34,8 +34,10 @@ static struct segment_plan *plan_segments(const struct refusal_code *code, const
     case PPU_THRESHOLD_PERCENT:
         return segment_plan(code, &limits,
                             or_default(compilation->options->max_vregs, PPU_MAX_VREGS) * options->threshold / 100u);
+    case PPU_THRESHOLD_DEVICE:
+        return segment_plan_best(code, &limits, options->threshold);
     default:
-        return segment_plan_best(code, &limits);
+        return segment_plan_best(code, &limits, UINT32_MAX);
     }
 }
 

@@ -403,12 +403,13 @@ static bool is_better(const struct segment_plan *plan, const struct segment_plan
     return plan->estimate.more < best->estimate.more;
 }
 
-struct segment_plan *segment_plan_best(const struct refusal_code *code, const struct segment_limits *limits)
+struct segment_plan *segment_plan_best(const struct refusal_code *code, const struct segment_limits *limits,
+                                       uint32_t highest)
 {
     uint32_t most = most_needed(code, 0, code->pressure->points), step = most / THRESHOLDS + 1;
     struct segment_plan *best = segment_plan(code, limits, most); /* no segment */
 
-    for (uint32_t threshold = 0; threshold < most; threshold += step) {
+    for (uint32_t threshold = 0; threshold < most && threshold <= highest; threshold += step) {
         struct segment_plan *plan = segment_plan(code, limits, threshold);
         if (plan->estimate.more <= SEGMENT_MAX_MORE * plan->estimate.issues && is_better(plan, best)) {
             best = plan;

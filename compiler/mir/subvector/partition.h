@@ -59,9 +59,10 @@ struct segment_plan *segment_plan(const struct refusal_code *code, const struct 
                                   uint32_t threshold);
 /*
  * The plan whose threshold lets the most waves be resident, of those that add at most SEGMENT_MAX_MORE of the issues;
- * of several such the one that adds least.
+ * of several such the one that adds least. No threshold above `highest` is tried.
  */
-struct segment_plan *segment_plan_best(const struct refusal_code *code, const struct segment_limits *limits);
+struct segment_plan *segment_plan_best(const struct refusal_code *code, const struct segment_limits *limits,
+                                       uint32_t highest);
 #define SEGMENT_MAX_MORE 0.05
 
 /* Registers over all lanes that a wave takes, in the lanes of one part. */
