@@ -12,6 +12,7 @@
 #include "qemu-device/core/memory/clear.h"
 #include "qemu-device/core/memory/dma.h"
 #include "qemu-device/core/memory/guest_mem.h"
+#include "qemu-device/core/memory/profile_table.h"
 #include "qemu-device/core/memory/ring.h"
 #include "qemu-device/core/memory/semtab.h"
 #include "qemu-device/core/memory/trace.h"
@@ -215,6 +216,7 @@ void core_reset_parts(struct core *core)
         ring_reset(core, ring);
     }
     trace_reset(core);
+    profile_reset(core);
     __atomic_store_n(&core->events, 0, __ATOMIC_SEQ_CST);
     mcu_irq_clear(core, UINT32_MAX);
     core->timer_ns = CORE_NEVER;

@@ -42,6 +42,7 @@ struct core {
 
     struct ring ring[PPU_RING_COUNT];
     struct trace trace;
+    uint64_t profile; /* place and size of the table (memory/profile_table.h); 0: there is none; atomic */
     struct semtab semtab;
     struct dma dma;
     struct dist dist;

@@ -19,6 +19,7 @@
 #include "qemu-device/core/memory/clear.h"
 #include "qemu-device/core/memory/dma.h"
 #include "qemu-device/core/memory/guest_mem.h"
+#include "qemu-device/core/memory/profile_table.h"
 #include "qemu-device/core/memory/ring.h"
 #include "qemu-device/core/memory/semtab.h"
 #include "qemu-device/core/memory/trace.h"
@@ -208,6 +209,7 @@ static void prot_write(struct core *core, uint32_t offset, uint32_t value)
         return;
     }
     reg_set(core, offset, value);
+    profile_recheck(core);
 }
 
 static void prot_base(struct core *core, uint32_t index, uint32_t value)
@@ -220,6 +222,13 @@ static void prot_limit(struct core *core, uint32_t index, uint32_t value)
 {
     (void)index;
     prot_write(core, PPU_REG_PROT_LIMIT, value);
+}
+
+static void profile_period(struct core *core, uint32_t index, uint32_t value)
+{
+    (void)index;
+    reg_set(core, PPU_REG_PROFILE_PERIOD, value);
+    profile_setup(core);
 }
 
 static void mmu_flush(struct core *core, uint32_t index, uint32_t value)
@@ -429,6 +438,7 @@ static const struct row_hooks hooks[ROW_COUNT] = {
     [ROW_SEM_DISARM] = { .write = disarm },
     [ROW_MARK] = { .write = set_mark },
     [ROW_LOG_PUTC] = { .write = log_putc },
+    [ROW_PROFILE_PERIOD] = { .write = profile_period },
     [ROW_HOOK_FAIL_ALLOC] = { .read = fail_alloc },
     [ROW_HOOK_HOLD_MARK] = { .write = hold_mark },
     [ROW_HOOK_HELD] = { .read = held },
@@ -712,5 +722,6 @@ void regs_load(struct core *core, struct snap *snap)
     core->timer_ns = snap_get_u64(snap);
     if (!snap->bad) {
         regs_usable(core, snap);
+        profile_setup(core);
     }
 }

@@ -88,8 +88,9 @@ static uint32_t holdable(const struct row *row, uint32_t value)
     case PPU_REG_RING_SIZE:
     case PPU_REG_TRACE_SIZE:
     case PPU_REG_TOKEN_BYTES:
+    case PPU_REG_PROFILE_PERIOD:
     case PPU_REG_CTX_SAVE:
-        return 0; /* other values are checked against the machine: ctx_save_takes_areas() */
+        return 0; /* other values are checked against the machine: ctx_save_takes_areas(), engine-profile */
     default:
         return value & row->mask;
     }

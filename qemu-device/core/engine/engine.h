@@ -15,6 +15,13 @@ struct warp;
 
 /* Runs a ready warp for at most `budget` instructions; returns how many it executed. */
 uint32_t engine_run(struct sm *sm, uint32_t index, uint32_t budget);
+/* What engine_step() executed: its number and the lanes that were active. */
+struct engine_stepped {
+    uint32_t pc;
+    uint32_t lanes;
+};
+/* As engine_run() of one instruction. */
+uint32_t engine_step(struct sm *sm, uint32_t index, struct engine_stepped *stepped);
 /* The main loop has answered: finishes the access, without going on. */
 void engine_settle(struct sm *sm, uint32_t index);
 

@@ -472,6 +472,26 @@ uint32_t engine_run(struct sm *sm, uint32_t index, uint32_t budget)
     return done;
 }
 
+/* Lanes that a token names are made active first: they are those that execute. */
+uint32_t engine_step(struct sm *sm, uint32_t index, struct engine_stepped *stepped)
+{
+    struct exec *const x = exec_of(sm, index);
+    struct warp *const w = x->w;
+    uint32_t done = 0;
+
+    sm_file_enter(x);
+    if (w->state != WARP_SYSTEM) {
+        w->state = WARP_READY;
+    }
+    if (w->state == WARP_SYSTEM || lanes_any(&w->active) || engine_pop(x)) {
+        *stepped = (struct engine_stepped){ w->pc, lanes_count(&w->active) };
+        done = turn(x, 1);
+    }
+    count_end(x, done);
+    sm_file_leave(sm);
+    return done;
+}
+
 /* ---- levels ---- */
 
 const struct engine_level_ops *engine_choose(uint32_t wanted)

@@ -16,6 +16,7 @@
 #include "qemu-device/core/engine/engine.h"
 #include "qemu-device/core/engine/levels.h"
 #include "qemu-device/core/hooks.h"
+#include "qemu-device/core/memory/profile_table.h"
 #include "qemu-device/core/sm/cache.h"
 #include "qemu-device/core/sm/cache_model.h"
 #include "qemu-device/core/sm/code.h"
@@ -28,6 +29,7 @@
 #include "qemu-device/core/sm/pending_ends.h"
 #include "qemu-device/core/sm/pool.h"
 #include "qemu-device/core/sm/pool_state.h"
+#include "qemu-device/core/sm/profile.h"
 #include "qemu-device/core/sm/program.h"
 #include "qemu-device/core/sm/prologue.h"
 #include "qemu-device/core/sm/save.h"
@@ -472,6 +474,7 @@ void sm_drop_all(struct sm *sm)
     sm->next_warp = 0;
     sm->turns = 0;
     memset(&sm->share, 0, sizeof(sm->share));
+    memset(&sm->profile, 0, sizeof(sm->profile));
     for (uint32_t i = 0; i < PPU_COUNTERS; i++) {
         __atomic_store_n(&sm->count[i], 0, __ATOMIC_RELAXED);
     }
@@ -492,8 +495,11 @@ static void warp_turn(struct sm *sm, uint32_t index, uint32_t budget, uint32_t *
 {
     struct warp *w = &sm->warp[index];
     struct sm_cta *cta = &sm->cta[w->cta];
-    uint32_t done = w->state == WARP_FAULTED ? 0 : engine_run(sm, index, budget);
+    uint32_t done = 0;
 
+    if (w->state != WARP_FAULTED) {
+        done = profile_on(sm->core) ? profile_run(sm, index, budget) : engine_run(sm, index, budget);
+    }
     *executed += done;
     sm->share.insns += done;
     if (w->state != WARP_DONE) {

@@ -76,6 +76,10 @@ struct sm {
     struct tier_heads *heads; /* NULL: everything is interpreted */
     struct exec exec;         /* the warp of the turn */
     struct pending_adds pending_adds;
+    struct {
+        uint64_t random;
+        uint32_t gap; /* instructions until the next that is counted */
+    } profile;
     struct dist_ends ends; /* that the distributor has not been told of */
 };
 
