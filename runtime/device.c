@@ -13,6 +13,7 @@
 #include "runtime/firmware.h"
 #include "runtime/memory.h"
 #include "runtime/privilege.h"
+#include "runtime/profile.h"
 #include "runtime/shared.h"
 
 #define DEFAULT_TIMEOUT_NS (10 * NS_PER_S)
@@ -321,6 +322,7 @@ void ppu_device_close(struct ppu_device *device)
     if (!device) {
         return;
     }
+    profile_end(device); /* holding the MCU clears VRAM */
     firmware_hold(device->transport, device->timeout_ns, NULL);
     memory_free_kept(device);
     recorder_remove_device(device);

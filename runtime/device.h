@@ -27,6 +27,10 @@ struct ppu_device {
     uint32_t next_correlation; /* atomic */
     uint32_t next_vector;      /* atomic: channels opened so far */
     uint32_t recorded;         /* its entry of the recorder, or RECORDER_NONE */
+    struct {
+        uint32_t page;    /* of VRAM: where its table lies (ppu/profile.h) */
+        uint32_t entries; /* 0: there is no profile */
+    } profile;
 
     /* This lock guards allocators, mappings and page tables of all contexts. */
     pthread_mutex_t memory_lock;

@@ -6,6 +6,7 @@
 
 #include "runtime/error.h"
 #include "runtime/file.h"
+#include "runtime/profile.h"
 
 /* Code, kernels, lines and names; an image beyond it is no program. */
 #define IMAGE_MAX_BYTES ((size_t)PPU_MAX_CODE + 16u * PPU_MIB)
@@ -88,6 +89,7 @@ enum ppu_err ppu_program_unload(struct ppu_program *program)
     if (!program) {
         return PPU_OK;
     }
+    profile_program_unloaded(program);
     enum ppu_err err = ppu_memory_free(program->code), other = ppu_memory_free(program->variables);
     free(program->kernels);
     free(program->image);
@@ -122,6 +124,7 @@ enum ppu_err ppu_program_load(struct ppu_context *context, const void *image, si
         ppu_program_unload(program);
         return err;
     }
+    profile_program_loaded(program);
     *out = program;
     return PPU_OK;
 }

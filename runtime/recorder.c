@@ -14,6 +14,7 @@
 #include "ppu/recorder.h"
 #include "runtime/deadline.h"
 #include "runtime/device.h"
+#include "runtime/profile.h"
 #include "runtime/program.h"
 #include "runtime/shared.h"
 
@@ -295,6 +296,9 @@ static void describe_device(struct ppu_device *device, struct ppu_recorder_devic
         .clock_high_ns = INT64_MAX,
     };
     compare_clocks(device, entry);
+    profile_begin(device);
+    entry->profile_page = device->profile.page;
+    entry->profile_entries = device->profile.entries;
 }
 
 /* With the lock. */
@@ -324,6 +328,20 @@ uint32_t recorder_add_device(struct ppu_device *device)
     }
     pthread_mutex_unlock(&recorder.lock);
     return i;
+}
+
+uint32_t recorder_profile_wanted(uint32_t *entries)
+{
+    *entries = recorder.tool >= 0 ? recorder.file->profile_entries : 0;
+    return recorder.tool >= 0 ? recorder.file->profile_period : 0;
+}
+
+void recorder_send(enum ppu_recorder_message_kind kind, uint32_t entry, int fd)
+{
+    pthread_mutex_lock(&recorder.lock);
+    tell_tool(kind, entry, fd);
+    pthread_mutex_unlock(&recorder.lock);
+    close(fd);
 }
 
 void recorder_remove_device(struct ppu_device *device)

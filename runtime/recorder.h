@@ -7,6 +7,7 @@
 #define RUNTIME_RECORDER_H
 
 #include "ppu/image.h"
+#include "ppu/recorder.h"
 #include "runtime/transport.h"
 
 #define RECORDER_NONE UINT32_MAX
@@ -16,5 +17,11 @@ uint32_t recorder_add_device(struct ppu_device *device);
 void recorder_remove_device(struct ppu_device *device);
 /* Enters a kernel of a program whose code has its place. Returns the number of its name. */
 uint32_t recorder_add_kernel(const struct ppu_program *program, const struct ppu_kernel_entry *entry);
+
+
+/* What a tool wants to be profiled: the period, or 0, and how many entries the table has. */
+uint32_t recorder_profile_wanted(uint32_t *entries);
+/* Sends a file to the tool that started this process, and closes it. */
+void recorder_send(enum ppu_recorder_message_kind kind, uint32_t entry, int fd);
 
 #endif

@@ -51,7 +51,9 @@ struct ppu_recorder_device {
     uint32_t sm_shared;
     uint32_t channels;
     uint32_t contexts;
-    uint32_t reserved[10];
+    uint32_t profile_page;    /* place of the profile's table (profile.h) in VRAM, in pages of 4 KiB */
+    uint32_t profile_entries; /* 0: there is none */
+    uint32_t reserved[8];
 };
 PPU_ASSERT_SIZE(struct ppu_recorder_device, 128);
 
@@ -83,7 +85,11 @@ struct ppu_recorder {
     uint32_t reserved0;
     /* Tools write CLOCK_MONOTONIC here, some way ahead, again and again; after it the program records nothing. */
     uint64_t wanted_until_ns;
-    uint32_t reserved[8];
+    /* What a tool that starts the program wants of each device, written before it answers HELLO: PROFILE_PERIOD, and
+     * entries of the table. 0: no profile. */
+    uint32_t profile_period;
+    uint32_t profile_entries;
+    uint32_t reserved[6];
     struct ppu_recorder_device device[PPU_RECORDER_DEVICES];
     struct ppu_trace_ring ring;
     struct ppu_trace_record record[PPU_RECORDER_RECORDS];
@@ -100,11 +106,37 @@ PPU_ASSERT_OFFSET(struct ppu_recorder, device, PPU_RECORDER_HEAD_BYTES);
 enum ppu_recorder_message_kind {
     PPU_RECORDER_HELLO = 1,  /* the file of the recorder */
     PPU_RECORDER_DEVICE = 2, /* the file of a device's VRAM */
+    /* These come while there is a profile; each file is made for its message. */
+    PPU_RECORDER_PROGRAM = 3, /* struct ppu_recorder_program, image: a program was loaded */
+    PPU_RECORDER_SOURCE = 4,  /* struct ppu_recorder_source, text: a program's source */
+    PPU_RECORDER_PROFILE = 5, /* struct ppu_recorder_profile, struct ppu_profile_entry[]: taken out of the table */
 };
 struct ppu_recorder_message {
     uint32_t kind;
     uint32_t device;
 };
 PPU_ASSERT_SIZE(struct ppu_recorder_message, 8);
+
+struct ppu_recorder_program {
+    uint32_t program; /* its number in the process, from 1 on */
+    uint32_t context;
+    uint64_t code; /* address */
+    uint64_t image_bytes;
+};
+PPU_ASSERT_SIZE(struct ppu_recorder_program, 24);
+
+struct ppu_recorder_source {
+    uint32_t program;
+    uint32_t reserved;
+    uint64_t text_bytes;
+};
+PPU_ASSERT_SIZE(struct ppu_recorder_source, 16);
+
+struct ppu_recorder_profile {
+    uint32_t program; /* that is unloaded; 0: all that is left when the device is closed */
+    uint32_t entries;
+    uint64_t missing; /* of the table so far */
+};
+PPU_ASSERT_SIZE(struct ppu_recorder_profile, 16);
 
 #endif

@@ -127,6 +127,9 @@ cl_int program_load(cl_program program)
     for (uint32_t i = 0; i < program->context->device_count && err == PPU_OK; i++) {
         err = ppu_program_load(program->context->ppus[i], program->binary.at, program->binary.bytes, &program->on[i],
                                &error);
+        if (err == PPU_OK && program->source) {
+            ppu_program_source(program->on[i], program->source, program->source_bytes);
+        }
     }
     if (err != PPU_OK) {
         program_forget(program);

@@ -315,6 +315,8 @@ static const char *load_code(const struct job *job, struct variant_code *code)
             why = "it cannot be loaded";
         } else if (ppu_kernel_find(code->on[i], job->kernel, &code->kernel[i]) != PPU_OK) {
             why = "it is not there";
+        } else if (job->program->source) {
+            ppu_program_source(code->on[i], job->program->source, job->program->source_bytes);
         }
     }
     return why;

@@ -382,6 +382,8 @@ enum ppu_err ppu_program_load_file(struct ppu_context *context, const char *path
                                    struct ppu_error *error);
 /* Unloads a program of which nothing runs. After an error its memory is kept, as by ppu_memory_free(). */
 enum ppu_err ppu_program_unload(struct ppu_program *program);
+/* Tells a tool that profiles the program the text that it was made of (ppu-prof). It is not kept. */
+void ppu_program_source(const struct ppu_program *program, const char *text, size_t bytes);
 /* Returns where the program's code begins in its context; constant data follows the code. */
 ppu_va_t ppu_program_code_va(const struct ppu_program *program);
 /* Finds the kernel of that name, which lives as long as the program. NOT_FOUND: there is none. */

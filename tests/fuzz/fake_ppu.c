@@ -65,6 +65,11 @@ uint32_t recorder_add_kernel(const struct ppu_program *program, const struct ppu
     return ppu_record_name(program->view.text + entry->name);
 }
 
+void ppu_program_source(const struct ppu_program *program, const char *text, size_t bytes)
+{
+    (void)program, (void)text, (void)bytes;
+}
+
 /* It reads the text, as the recorder would. */
 uint32_t ppu_record_name(const char *text)
 {
