@@ -65,11 +65,17 @@ static bool take_message(struct watch *watch, struct door_program *program, cons
     if (message->kind == PPU_RECORDER_HELLO && program->process == NOBODY) {
         why = watch_process(watch, fd, &program->process);
         if (!why) {
-            attach_want(watch->process[program->process].recorder, until_ns);
+            struct ppu_recorder *recorder = watch->process[program->process].recorder;
+            recorder->profile_entries = watch->profile_entries;
+            recorder->profile_period = watch->profile_period;
+            attach_want(recorder, until_ns);
         }
     } else if (message->kind == PPU_RECORDER_DEVICE && program->process != NOBODY &&
                message->device < PPU_RECORDER_DEVICES) {
         why = watch_device(watch, program->process, message->device, fd);
+    } else if (message->kind >= PPU_RECORDER_PROGRAM && message->kind <= PPU_RECORDER_PROFILE &&
+               program->process != NOBODY) {
+        why = watch_profile(watch, program->process, message, fd);
     } else if (fd >= 0) {
         close(fd);
     }

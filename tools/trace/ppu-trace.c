@@ -3,26 +3,19 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "ppu/macros.h"
 #include "tools/trace/chrome.h"
 #include "tools/trace/clock.h"
-#include "tools/trace/door.h"
 #include "tools/trace/load.h"
 #include "tools/trace/message.h"
 #include "tools/trace/process.h"
+#include "tools/trace/run.h"
 #include "tools/trace/writer.h"
 
-#define POLL_MS 1
-#define MANY 1024u                        /* records: more may have come meanwhile, so no time is waited */
-#define WANTED_NS (2ull * CLOCK_NS_PER_S) /* programs record so long after the tool has last asked */
-#define STATUS_NOT_RUN 126
-#define STATUS_NOT_FOUND 127
 
 static const char usage[] =
     "Usage: ppu-trace [OPTION]... [--] PROGRAM [ARGUMENT]...\n"
@@ -56,13 +49,6 @@ struct options {
     unsigned long seconds; /* 0: no end */
     char **program;
 };
-
-static volatile sig_atomic_t interrupted;
-
-static void interrupt_seen(int number)
-{
-    interrupted = number;
-}
 
 /* ---- options ---- */
 
@@ -170,69 +156,6 @@ static void close_record(struct writer_state *writer, const char *path, uint64_t
     fclose(writer->file);
 }
 
-/* ---- a program ---- */
-
-static pid_t start_program(char **program, const char *socket)
-{
-    pid_t pid = fork();
-
-    if (pid == 0) {
-        signal(SIGINT, SIG_DFL);
-        signal(SIGTERM, SIG_DFL);
-        setenv("PPU_TRACE", socket, 1);
-        execvp(program[0], program);
-        int reason = errno;
-        message_print("execute %s: %s", program[0], strerror(reason));
-        _exit(reason == ENOENT ? STATUS_NOT_FOUND : STATUS_NOT_RUN);
-    }
-    return pid;
-}
-
-static int status_of(int status)
-{
-    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-}
-
-static int follow_program(struct watch *watch, struct door *door, pid_t pid)
-{
-    int status = 0;
-    uint32_t count = 0;
-
-    while (waitpid(pid, &status, WNOHANG) == 0) {
-        uint64_t until_ns = clock_now_ns() + WANTED_NS;
-        if (interrupted == SIGTERM) {
-            kill(pid, SIGTERM);
-            interrupted = 0;
-        }
-        door_serve(door, watch, count > MANY ? 0 : POLL_MS, until_ns);
-        count = watch_poll(watch, until_ns);
-    }
-    while (watch_poll(watch, 0) > 0) {
-    }
-    return status_of(status);
-}
-
-static int record_program(struct watch *watch, const struct options *options)
-{
-    struct door door;
-    const char *what = door_open(&door);
-
-    if (what) {
-        int reason = errno;
-        door_close(&door);
-        message_fail("record %s: %s: %s", options->program[0], what, strerror(reason));
-    }
-    pid_t pid = start_program(options->program, door.path);
-    if (pid < 0) {
-        int reason = errno;
-        door_close(&door);
-        message_fail("execute %s: %s", options->program[0], strerror(reason));
-    }
-    int status = follow_program(watch, &door, pid);
-    door_close(&door);
-    return status;
-}
-
 /* ---- processes that already run ---- */
 
 static bool is_process_watched(const struct watch *watch, uint32_t pid)
@@ -276,16 +199,16 @@ static void watch_one(struct watch *watch, uint32_t pid)
 
 static void follow_running(struct watch *watch, const struct options *options, uint64_t began_ns)
 {
-    const struct timespec pause = { 0, POLL_MS * (long)CLOCK_NS_PER_MS };
+    const struct timespec pause = { 0, RUN_POLL_MS * (long)CLOCK_NS_PER_MS };
     uint64_t end_ns = options->seconds ? began_ns + options->seconds * CLOCK_NS_PER_S : UINT64_MAX;
     uint64_t look_ns = 0;
 
-    for (uint64_t now_ns; !interrupted && (now_ns = clock_now_ns()) < end_ns;) {
+    for (uint64_t now_ns; run_interrupted() == 0 && (now_ns = clock_now_ns()) < end_ns;) {
         if (options->all && now_ns >= look_ns) {
             process_each(watch_pid, watch);
             look_ns = now_ns + CLOCK_NS_PER_S / 4;
         }
-        if (watch_poll(watch, now_ns + WANTED_NS) <= MANY) {
+        if (watch_poll(watch, now_ns + RUN_WANTED_NS) <= RUN_MANY) {
             nanosleep(&pause, NULL);
         }
         if (options->pid != 0 && !process_is_there(options->pid)) {
@@ -329,7 +252,7 @@ static int record(const struct options *options)
 
     sink.opaque = &writer;
     watch.sink = &sink;
-    int status = options->program[0] ? record_program(&watch, options) : record_running(&watch, options, began_ns);
+    int status = options->program[0] ? run_program(&watch, options->program) : record_running(&watch, options, began_ns);
     if (writer.devices == 0) {
         message_print("record %s: no PPU was opened", options->program[0] ? options->program[0] : "processes");
     }
@@ -343,14 +266,11 @@ static int record(const struct options *options)
 
 int main(int argc, char **argv)
 {
-    const struct sigaction stop = { .sa_handler = interrupt_seen };
-
     message_begin("ppu-trace", argv);
     const struct options options = read_options(argc, argv);
     if (options.convert) {
         return convert(&options);
     }
-    sigaction(SIGINT, &stop, NULL);
-    sigaction(SIGTERM, &stop, NULL);
+    run_catch_signals();
     return record(&options);
 }

@@ -32,6 +32,10 @@ enum record_chunk_kind {
     RECORD_LOST = 7,    /* struct record_lost */
     RECORD_CLOCK = 8,   /* struct record_clock */
     RECORD_END = 9,     /* struct record_end: the recording ended as it should */
+    /* These are there when kernels were profiled. */
+    RECORD_PROGRAM = 10, /* struct record_program, image (ppu/image.h) */
+    RECORD_SOURCE = 11,  /* struct record_text, text */
+    RECORD_PROFILE = 12, /* struct record_profile, struct ppu_profile_entry[] (ppu/profile.h) */
 };
 
 /* In front of each chunk, whose content is filled up to a multiple of 8 bytes. */
@@ -122,6 +126,32 @@ struct record_clock {
     int64_t high_ns;
 };
 PPU_ASSERT_SIZE(struct record_clock, 24);
+
+/* A program that was loaded. From here on what is counted at its addresses is its. */
+struct record_program {
+    uint32_t process;
+    uint32_t device;
+    uint32_t program; /* number in the process */
+    uint32_t context;
+    uint64_t code; /* address */
+};
+PPU_ASSERT_SIZE(struct record_program, 24);
+
+struct record_text {
+    uint32_t process;
+    uint32_t program;
+};
+PPU_ASSERT_SIZE(struct record_text, 8);
+
+/* What was counted for the programs that are loaded now; for one of them when it was unloaded. */
+struct record_profile {
+    uint32_t device;
+    uint32_t program; /* that was unloaded; 0: all that are left */
+    uint32_t period;
+    uint32_t reserved;
+    uint64_t missing; /* by the device so far: counts that the table had no room for */
+};
+PPU_ASSERT_SIZE(struct record_profile, 24);
 
 struct record_end {
     uint64_t began_ns; /* CLOCK_MONOTONIC */

@@ -24,6 +24,9 @@ struct watch_sink {
                    uint32_t count);
     void (*lost)(void *opaque, const struct record_lost *lost);
     void (*clock)(void *opaque, const struct record_clock *clock);
+    /* A chunk of a profile: RECORD_PROGRAM, RECORD_SOURCE, RECORD_PROFILE. NULL: none is wanted. */
+    void (*profile)(void *opaque, enum record_chunk_kind kind, const void *head, size_t head_bytes, const void *body,
+                    size_t body_bytes);
 };
 
 struct watch_device {
@@ -37,6 +40,7 @@ struct watch_device {
     struct follow follow[RECORD_OF_PROGRAM];
     int64_t clock_low_ns, clock_high_ns;
     bool clock_told;
+    bool profile_told; /* all that was left in its table */
 };
 
 struct watch_process {
@@ -55,6 +59,8 @@ struct watch {
     struct watch_device *device;
     uint32_t devices;
     bool failed; /* out of memory: something is not watched */
+    uint32_t profile_period;  /* what programs are to count by instruction (ppu/profile.h); 0: nothing */
+    uint32_t profile_entries; /* of each device's table */
     struct ppu_trace_record batch[WATCH_BATCH];
 };
 
@@ -62,6 +68,10 @@ struct watch {
 const char *watch_process(struct watch *watch, int fd, uint32_t *number);
 /* A device's VRAM came as a file, which is closed; -1: it is looked for in /proc. NULL: done; else why not. */
 const char *watch_device(struct watch *watch, uint32_t process, uint32_t entry, int fd);
+/* A program has sent a file of its profile, which is closed. NULL: done; else why not. */
+const char *watch_profile(struct watch *watch, uint32_t process, const struct ppu_recorder_message *message, int fd);
+/* Reads the tables of devices whose process has ended without closing them. */
+void watch_profiles_left(struct watch *watch);
 /* Watches devices that processes have opened since. */
 void watch_look(struct watch *watch);
 /* Reads what is new, and asks the programs to record until `until_ns`. Returns how many records there were. */

@@ -63,6 +63,12 @@ static void write_clock(void *opaque, const struct record_clock *clock)
     write_chunk(opaque, RECORD_CLOCK, clock, sizeof(*clock), NULL, 0);
 }
 
+static void write_profile(void *opaque, enum record_chunk_kind kind, const void *head, size_t head_bytes,
+                          const void *body, size_t body_bytes)
+{
+    write_chunk(opaque, kind, head, head_bytes, body, body_bytes);
+}
+
 static void device_closed(void *opaque, uint32_t device)
 {
     (void)opaque, (void)device; /* its last records say so */
@@ -78,4 +84,5 @@ const struct watch_sink writer_sink = {
     .events = write_events,
     .lost = write_lost,
     .clock = write_clock,
+    .profile = write_profile,
 };

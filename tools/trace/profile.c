@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: MIT */
+#include "tools/trace/profile.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/trace/map.h"
+#include "tools/trace/record_file.h"
+
+/* ---- programs ---- */
+
+static bool same_image(const struct profile_program *program, const uint8_t *image, size_t bytes)
+{
+    return program->image_bytes == bytes && memcmp(program->image, image, bytes) == 0;
+}
+
+/* MAP_NONE: it is no image. */
+static uint32_t program_of(struct profile *profile, const uint8_t *image, size_t bytes)
+{
+    for (uint32_t i = 0; i < profile->programs; i++) {
+        if (same_image(&profile->program[i], image, bytes)) {
+            return i;
+        }
+    }
+    struct profile_program program = { .image = malloc(bytes + 1), .image_bytes = bytes };
+    if (program.image) {
+        memcpy(program.image, image, bytes);
+    }
+    if (!program.image || ppu_program_open(program.image, bytes, &program.view)) {
+        free(program.image);
+        return MAP_NONE;
+    }
+    program.insns = program.view.header->code_bytes / PPU_INSN_BYTES;
+    for (uint32_t i = 0; i < PROFILE_LAUNCHERS; i++) {
+        program.insn[i] = calloc((size_t)program.insns + 1, sizeof(*program.insn[i]));
+    }
+    profile->program = list_more(profile->program, profile->programs, sizeof(*profile->program));
+    profile->program[profile->programs] = program;
+    return profile->programs++;
+}
+
+static void take_program(struct profile *profile, const uint8_t *content, size_t bytes)
+{
+    struct record_program head;
+
+    if (bytes < sizeof(head)) {
+        return;
+    }
+    memcpy(&head, content, sizeof(head));
+    uint32_t program = program_of(profile, content + sizeof(head), bytes - sizeof(head));
+    if (program != MAP_NONE) {
+        profile->place = list_more(profile->place, profile->places, sizeof(*profile->place));
+        profile->place[profile->places++] = (struct profile_place){
+            .process = head.process,
+            .device = head.device,
+            .number = head.program,
+            .context = head.context,
+            .code = head.code,
+            .program = program,
+        };
+    }
+}
+
+static void take_source(const struct profile *profile, const uint8_t *content, size_t bytes)
+{
+    struct record_text head;
+
+    if (bytes < sizeof(head)) {
+        return;
+    }
+    memcpy(&head, content, sizeof(head));
+    for (uint32_t i = 0; i < profile->places; i++) {
+        const struct profile_place *place = &profile->place[i];
+        struct profile_program *program = &profile->program[place->program];
+        if (place->process == head.process && place->number == head.program && !program->source) {
+            program->source = strndup((const char *)content + sizeof(head), bytes - sizeof(head));
+        }
+    }
+}
+
+/* ---- counts ---- */
+
+/* The latest program at an address; NULL: there is none. */
+static struct profile_place *place_at(const struct profile *profile, uint32_t device, uint32_t context,
+                                      uint64_t address)
+{
+    for (uint32_t i = profile->places; i-- > 0;) {
+        struct profile_place *place = &profile->place[i];
+        uint64_t bytes = (uint64_t)profile->program[place->program].insns * PPU_INSN_BYTES;
+        if (place->device == device && place->context == context && address - place->code < bytes &&
+            !place->unloaded) {
+            return place;
+        }
+    }
+    return NULL;
+}
+
+void profile_add(struct profile_counts *to, const struct profile_counts *more)
+{
+    for (uint32_t i = 0; i < PPU_PROFILE_COUNTS; i++) {
+        to->count[i] += more->count[i];
+    }
+}
+
+uint64_t profile_stalls(const struct profile_counts *counts)
+{
+    uint64_t stalls = 0;
+
+    for (uint32_t i = PPU_PROFILE_SAMPLED; i < PPU_PROFILE_COUNTS; i++) {
+        stalls += counts->count[i];
+    }
+    return stalls;
+}
+
+static void take_entry(struct profile *profile, const struct record_profile *head,
+                       const struct ppu_profile_entry *entry)
+{
+    uint64_t address = entry->key & PPU_PROFILE_ADDRESS;
+    const struct profile_place *place = place_at(profile, head->device, PPU_PROFILE_CONTEXT(entry->key), address);
+    uint32_t launcher = PPU_PROFILE_DEPTH(entry->key) > 1 ? PROFILE_BY_THREAD : PROFILE_BY_HOST;
+    struct profile_counts more;
+
+    for (uint32_t i = 0; i < PPU_PROFILE_COUNTS; i++) {
+        more.count[i] = entry->count[i] * (i < PPU_PROFILE_SAMPLED ? head->period : 1);
+    }
+    struct profile_program *program = place ? &profile->program[place->program] : NULL;
+    if (program && program->insn[launcher]) {
+        profile_add(&program->insn[launcher][(address - place->code) / PPU_INSN_BYTES], &more);
+        profile_add(&program->total[launcher], &more);
+    } else {
+        profile->strange += more.count[PPU_PROFILE_INSNS] + profile_stalls(&more);
+    }
+}
+
+static void mark_unloaded(const struct profile *profile, const struct record_profile *head)
+{
+    for (uint32_t i = 0; i < profile->places; i++) {
+        struct profile_place *place = &profile->place[i];
+        place->unloaded =
+            place->unloaded || (place->device == head->device && (head->program == 0 || place->number == head->program));
+    }
+}
+
+static void take_counts(struct profile *profile, const uint8_t *content, size_t bytes)
+{
+    struct record_profile head;
+    struct ppu_profile_entry entry;
+
+    if (bytes < sizeof(head)) {
+        return;
+    }
+    memcpy(&head, content, sizeof(head));
+    for (size_t at = sizeof(head); bytes - at >= sizeof(entry); at += sizeof(entry)) {
+        memcpy(&entry, content + at, sizeof(entry));
+        if (entry.key != 0) {
+            take_entry(profile, &head, &entry);
+        }
+    }
+    mark_unloaded(profile, &head);
+    profile->known = true;
+    profile->period = head.period;
+    profile->missing += head.program == 0 ? head.missing : 0; /* it counts all of the device's */
+}
+
+const char *profile_read(struct profile *profile, const void *bytes, size_t size)
+{
+    struct record record;
+    struct record_chunk chunk;
+    const uint8_t *content;
+    bool cut = false;
+
+    *profile = (struct profile){ .programs = 0 };
+    const char *why = record_open(&record, bytes, size);
+    while (!why && record_next(&record, &chunk, &content, &cut)) {
+        if (chunk.kind == RECORD_PROGRAM) {
+            take_program(profile, content, chunk.bytes);
+        } else if (chunk.kind == RECORD_SOURCE) {
+            take_source(profile, content, chunk.bytes);
+        } else if (chunk.kind == RECORD_PROFILE) {
+            take_counts(profile, content, chunk.bytes);
+        }
+    }
+    return why;
+}
+
+void profile_free(struct profile *profile)
+{
+    for (uint32_t i = 0; i < profile->programs; i++) {
+        struct profile_program *program = &profile->program[i];
+        free(program->image);
+        free(program->source);
+        free(program->insn[PROFILE_BY_HOST]);
+        free(program->insn[PROFILE_BY_THREAD]);
+    }
+    free(profile->program);
+    free(profile->place);
+    *profile = (struct profile){ .programs = 0 };
+}
+
+/* ---- views ---- */
+
+static uint64_t insns_of(const struct profile_program *program)
+{
+    return program->total[PROFILE_BY_HOST].count[PPU_PROFILE_INSNS] +
+           program->total[PROFILE_BY_THREAD].count[PPU_PROFILE_INSNS];
+}
+
+static const struct profile *ordered;
+
+static int compare_programs(const void *a, const void *b)
+{
+    const uint32_t first = *(const uint32_t *)a, second = *(const uint32_t *)b;
+    uint64_t insns = insns_of(&ordered->program[first]), other = insns_of(&ordered->program[second]);
+
+    return insns != other ? (insns > other ? -1 : 1) : (first > second) - (first < second);
+}
+
+uint32_t *profile_order(const struct profile *profile, uint32_t *count)
+{
+    uint32_t *order = calloc((size_t)profile->programs + 1, sizeof(*order));
+
+    *count = 0;
+    for (uint32_t i = 0; order && i < profile->programs; i++) {
+        const struct profile_program *program = &profile->program[i];
+        if (insns_of(program) + profile_stalls(&program->total[PROFILE_BY_HOST]) +
+                profile_stalls(&program->total[PROFILE_BY_THREAD]) !=
+            0) {
+            order[(*count)++] = i;
+        }
+    }
+    ordered = profile;
+    if (*count > 0) {
+        qsort(order, *count, sizeof(*order), compare_programs);
+    }
+    return order;
+}
+
+static bool same_kernels(const struct profile_program *a, const struct profile_program *b)
+{
+    uint32_t kernels = a->view.header->kernels;
+
+    if (kernels != b->view.header->kernels || !a->source != !b->source || (a->source && strcmp(a->source, b->source))) {
+        return false;
+    }
+    for (uint32_t i = 0; i < kernels; i++) {
+        if (strcmp(a->view.text + a->view.kernels[i].name, b->view.text + b->view.kernels[i].name) != 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+uint32_t profile_variant(const struct profile *profile, uint32_t program, uint32_t *of)
+{
+    uint32_t number = 0;
+
+    *of = 0;
+    for (uint32_t i = 0; i < profile->programs; i++) {
+        bool same = same_kernels(&profile->program[i], &profile->program[program]);
+        *of += same;
+        number += same && i <= program;
+    }
+    return number;
+}
+
+uint32_t *profile_lines(const struct profile_program *program)
+{
+    const struct ppu_program_view *view = &program->view;
+    uint32_t *lines = calloc((size_t)program->insns + 1, sizeof(*lines));
+
+    for (uint32_t i = 0, next = 0, line = 0; lines && i < program->insns; i++) {
+        while (next < view->header->lines && view->lines[next].insn <= i) {
+            line = view->lines[next++].line;
+        }
+        lines[i] = line;
+    }
+    return lines;
+}
+
+const char *profile_source_line(const char *source, uint32_t line, size_t *bytes)
+{
+    for (uint32_t i = 1; i < line && source; i++) {
+        source = strchr(source, '\n');
+        source = source ? source + 1 : NULL;
+    }
+    *bytes = source ? strcspn(source, "\n") : 0;
+    return line != 0 ? source : NULL;
+}

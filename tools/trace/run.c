@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT */
+#include "tools/trace/run.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "tools/trace/door.h"
+#include "tools/trace/message.h"
+
+#define STATUS_NOT_RUN 126
+#define STATUS_NOT_FOUND 127
+
+static volatile sig_atomic_t interrupted;
+
+static void interrupt_seen(int number)
+{
+    interrupted = number;
+}
+
+void run_catch_signals(void)
+{
+    const struct sigaction stop = { .sa_handler = interrupt_seen };
+
+    sigaction(SIGINT, &stop, NULL);
+    sigaction(SIGTERM, &stop, NULL);
+}
+
+int run_interrupted(void)
+{
+    return interrupted;
+}
+
+static pid_t start_program(char **program, const char *socket)
+{
+    pid_t pid = fork();
+
+    if (pid == 0) {
+        signal(SIGINT, SIG_DFL);
+        signal(SIGTERM, SIG_DFL);
+        setenv("PPU_TRACE", socket, 1);
+        execvp(program[0], program);
+        int reason = errno;
+        message_print("execute %s: %s", program[0], strerror(reason));
+        _exit(reason == ENOENT ? STATUS_NOT_FOUND : STATUS_NOT_RUN);
+    }
+    return pid;
+}
+
+static int status_of(int status)
+{
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+static int follow_program(struct watch *watch, struct door *door, pid_t pid)
+{
+    int status = 0;
+    uint32_t count = 0;
+
+    while (waitpid(pid, &status, WNOHANG) == 0) {
+        uint64_t until_ns = clock_now_ns() + RUN_WANTED_NS;
+        if (interrupted == SIGTERM) {
+            kill(pid, SIGTERM);
+            interrupted = 0;
+        }
+        door_serve(door, watch, count > RUN_MANY ? 0 : RUN_POLL_MS, until_ns);
+        count = watch_poll(watch, until_ns);
+    }
+    while (watch_poll(watch, 0) > 0) {
+    }
+    watch_profiles_left(watch);
+    return status_of(status);
+}
+
+int run_program(struct watch *watch, char **program)
+{
+    struct door door;
+    const char *what = door_open(&door);
+
+    if (what) {
+        int reason = errno;
+        door_close(&door);
+        message_fail("record %s: %s: %s", program[0], what, strerror(reason));
+    }
+    pid_t pid = start_program(program, door.path);
+    if (pid < 0) {
+        int reason = errno;
+        door_close(&door);
+        message_fail("execute %s: %s", program[0], strerror(reason));
+    }
+    int status = follow_program(watch, &door, pid);
+    door_close(&door);
+    return status;
+}
