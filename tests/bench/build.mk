@@ -47,6 +47,10 @@ $(eval $(call ppu_bench,set,tests/bench/set.py,$(BUILD)/plain/tools/bench-set $(
 $(eval $(call ppu_tool,bench-images,tests/bench/images.c,-D_GNU_SOURCE,-lOpenCL))
 $(eval $(call ppu_bench,images,tests/bench/images.py,$(BUILD)/plain/tools/bench-images $(BUILD)/opencl/ppu.icd $(QEMU) firmware))
 
+# Records and reports.
+$(eval $(call ppu_tool,bench-trace,tests/bench/trace.c,-D_GNU_SOURCE,pputrace))
+$(eval $(call ppu_bench,trace,tests/bench/trace.py,$(addprefix $(BUILD)/plain/tools/,bench-trace ppu-trace ppu-report bfs quicksort) $(BUILD)/opencl/ppu.icd $(BUILD)/kernels/bfs.ppu $(QEMU) firmware))
+
 # From nothing: minutes, and the network. Only when asked for: make bench COLD=1, or that alone: make bench COLD=1 T=setup
 ifeq ($(COLD),1)
 $(eval $(call ppu_bench,setup,tests/bench/setup.py,))
