@@ -33,8 +33,8 @@ static bool write_whole(int fd, const void *bytes, uint64_t len_bytes)
     return true;
 }
 
-static void send_parts(const struct ppu_device *device, enum ppu_recorder_message_kind kind, const void *head,
-                       uint64_t head_bytes, const void *body, uint64_t body_bytes)
+static void send_with_head(const struct ppu_device *device, enum ppu_recorder_message_kind kind, const void *head,
+                           uint64_t head_bytes, const void *body, uint64_t body_bytes)
 {
     int fd = memfd_create("ppu-profile", MFD_CLOEXEC);
 
@@ -110,12 +110,11 @@ static void send_counts(const struct ppu_device *device, uint32_t program, const
 {
     uint32_t count;
     struct ppu_profile_entry *entries = take_entries(device, owner, &count);
-    const struct ppu_recorder_profile head = {
-        program, count, __atomic_load_n(&table_of(device)->missing, __ATOMIC_RELAXED)
-    };
+    const struct ppu_recorder_profile head = { program, count,
+                                               __atomic_load_n(&table_of(device)->missing, __ATOMIC_RELAXED) };
 
     if (entries) {
-        send_parts(device, PPU_RECORDER_PROFILE, &head, sizeof(head), entries, count * sizeof(*entries));
+        send_with_head(device, PPU_RECORDER_PROFILE, &head, sizeof(head), entries, count * sizeof(*entries));
     }
     free(entries);
 }
@@ -142,7 +141,7 @@ void profile_program_loaded(struct ppu_program *program)
     program->profiled = __atomic_add_fetch(&programs, 1, __ATOMIC_RELAXED);
     const struct ppu_recorder_program head = { program->profiled, program->context->id, program->code_va.va,
                                                program->view.header->image_bytes };
-    send_parts(device, PPU_RECORDER_PROGRAM, &head, sizeof(head), program->image, head.image_bytes);
+    send_with_head(device, PPU_RECORDER_PROGRAM, &head, sizeof(head), program->image, head.image_bytes);
 }
 
 void ppu_program_source(const struct ppu_program *program, const char *text, size_t bytes)
@@ -150,7 +149,7 @@ void ppu_program_source(const struct ppu_program *program, const char *text, siz
     const struct ppu_recorder_source head = { program->profiled, 0, bytes };
 
     if (program->profiled != 0) {
-        send_parts(program->context->device, PPU_RECORDER_SOURCE, &head, sizeof(head), text, bytes);
+        send_with_head(program->context->device, PPU_RECORDER_SOURCE, &head, sizeof(head), text, bytes);
     }
 }
 

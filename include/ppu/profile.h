@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Defines the profile of kernels: a table in VRAM that SMs count into, by instruction. The driver takes the room, clears
- * it, writes the head, and then the registers PROFILE_PAGE, PROFILE_ENTRIES and PROFILE_PERIOD. Entries are found by a
- * hash of their keys. An SM that finds no free entry near its place counts in `missing`.
+ * Defines the profile of kernels: a table in VRAM that SMs count into, by instruction. The driver takes the room,
+ * clears it, writes the head, and then the registers PROFILE_PAGE, PROFILE_ENTRIES and PROFILE_PERIOD. Entries are
+ * found by a hash of their keys. An SM that finds no free entry near its place counts in `missing`.
  */
 #ifndef PPU_PROFILE_H
 #define PPU_PROFILE_H
@@ -10,12 +10,12 @@
 #include "ppu/base.h"
 
 #define PPU_PROFILE_VERSION 1u
-#define PPU_PROFILE_LEAST 64u        /* entries of a table; a power of two */
+#define PPU_PROFILE_LEAST 64u /* entries of a table; a power of two */
 #define PPU_PROFILE_MOST (1u << 20)
-#define PPU_PROFILE_PROBES 32u       /* places that are looked at for a key */
-#define PPU_PROFILE_EXACT 1u         /* PROFILE_PERIOD: each instruction is counted */
+#define PPU_PROFILE_PROBES 32u /* places that are looked at for a key */
+#define PPU_PROFILE_EXACT 1u   /* PROFILE_PERIOD: each instruction is counted */
 #define PPU_PROFILE_PERIOD_MOST (1u << 20)
-#define PPU_PROFILE_DEEPEST 255u     /* keys tell depths up to this one apart */
+#define PPU_PROFILE_DEEPEST 255u /* keys tell depths up to this one apart */
 
 enum ppu_profile_count {
 #define PPU_PROFILE(name, number, doc) PPU_PROFILE_##name = (number),
@@ -29,7 +29,7 @@ enum ppu_profile_count {
 #define PPU_PROFILE_USED 1ull
 #define PPU_PROFILE_ADDRESS 0x0000fffffffffff8ull
 #define PPU_PROFILE_KEY(address, context, depth) \
-    (((address) & PPU_PROFILE_ADDRESS) | (uint64_t)(depth) << 48 | (uint64_t)(context) << 56 | PPU_PROFILE_USED)
+    (((address)&PPU_PROFILE_ADDRESS) | (uint64_t)(depth) << 48 | (uint64_t)(context) << 56 | PPU_PROFILE_USED)
 #define PPU_PROFILE_DEPTH(key) ((uint32_t)((key) >> 48) & 0xffu)
 #define PPU_PROFILE_CONTEXT(key) ((uint32_t)((key) >> 56))
 

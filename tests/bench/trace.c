@@ -102,8 +102,8 @@ static bool write_large(FILE *file, uint32_t count)
         ring.record[n % RING] = cta_record(n);
         uint32_t full = n % RING + 1;
         if (full == RING || n + 1 == count) {
-            written = record_write(file, RECORD_EVENTS, &told, sizeof(told), ring.record,
-                                   full * sizeof(ring.record[0]));
+            written =
+                record_write(file, RECORD_EVENTS, &told, sizeof(told), ring.record, full * sizeof(ring.record[0]));
         }
     }
     return written && record_write(file, RECORD_END, &end, sizeof(end), NULL, 0) && fflush(file) == 0;

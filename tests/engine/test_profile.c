@@ -223,10 +223,18 @@ static void unusable(void **state)
     static const struct {
         uint32_t page, entries;
     } bad[] = {
-        { TABLE_AT / 4096u, 0 },          { TABLE_AT / 4096u, 65 },          { TABLE_AT / 4096u, PPU_PROFILE_LEAST / 2 },
-        { UINT32_MAX, 64 },               { MACHINE_VRAM / 4096u, 64 },      { MACHINE_VRAM / 4096u - 1, 64 },
-        { PROT_BASE / 4096u, 64 },        { PROT_BASE / 4096u - 1, 64 },     { (PROT_LIMIT - 1) / 4096u, 64 },
-        { 0, 65536 },                     { TABLE_AT / 4096u, 1u << 31 },    { TABLE_AT / 4096u, 2 * PPU_PROFILE_MOST },
+        { TABLE_AT / 4096u, 0 },
+        { TABLE_AT / 4096u, 65 },
+        { TABLE_AT / 4096u, PPU_PROFILE_LEAST / 2 },
+        { UINT32_MAX, 64 },
+        { MACHINE_VRAM / 4096u, 64 },
+        { MACHINE_VRAM / 4096u - 1, 64 },
+        { PROT_BASE / 4096u, 64 },
+        { PROT_BASE / 4096u - 1, 64 },
+        { (PROT_LIMIT - 1) / 4096u, 64 },
+        { 0, 65536 },
+        { TABLE_AT / 4096u, 1u << 31 },
+        { TABLE_AT / 4096u, 2 * PPU_PROFILE_MOST },
     };
     struct rig *rig = *state;
 

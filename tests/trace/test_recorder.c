@@ -114,8 +114,8 @@ static struct seen seen;
 
 static void watch_this_process(void)
 {
-    static const struct watch_sink sink = { &seen,      see_process, see_device, see_closed, see_name,
-                                            see_kernel, see_task,    see_events, see_lost,   see_clock,  NULL };
+    static const struct watch_sink sink = { &seen,    see_process, see_device, see_closed, see_name, see_kernel,
+                                            see_task, see_events,  see_lost,   see_clock,  NULL };
     uint32_t number = 0;
 
     memset(&seen, 0, sizeof(seen));

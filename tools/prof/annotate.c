@@ -17,8 +17,8 @@ struct sheet {
     const struct annotate_options *options;
     const struct profile_program *program;
     const struct profile_counts *insn;
-    uint64_t whole;      /* instructions of all programs */
-    const char *source;  /* NULL: there is none */
+    uint64_t whole;     /* instructions of all programs */
+    const char *source; /* NULL: there is none */
     const uint32_t *line_of;
     struct profile_counts *line;
     uint32_t lines; /* the highest number */
@@ -183,7 +183,8 @@ static void print_total(FILE *file, const struct profile *profile, uint64_t insn
     }
     fputc('\n', file);
     if (profile->missing) {
-        fprintf(file, "%llu counts are missing: the table had no room for them\n", (unsigned long long)profile->missing);
+        fprintf(file, "%llu counts are missing: the table had no room for them\n",
+                (unsigned long long)profile->missing);
     }
     if (profile->strange) {
         fprintf(file, "%llu counts are at addresses of no program that is known\n",

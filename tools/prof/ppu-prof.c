@@ -71,11 +71,16 @@ static struct options parse(int argc, char **argv)
 {
     enum { EXACT = 256, EVERY, ROOM, INSNS, WHOLE, SOURCE, READ };
     static const struct option known[] = {
-        { "exact", no_argument, NULL, EXACT },        { "period", required_argument, NULL, EVERY },
-        { "entries", required_argument, NULL, ROOM }, { "insns", no_argument, NULL, INSNS },
-        { "whole", no_argument, NULL, WHOLE },        { "source", required_argument, NULL, SOURCE },
-        { "output", required_argument, NULL, 'o' },   { "read", required_argument, NULL, READ },
-        { "help", no_argument, NULL, 'h' },           { "version", no_argument, NULL, 'V' },
+        { "exact", no_argument, NULL, EXACT },
+        { "period", required_argument, NULL, EVERY },
+        { "entries", required_argument, NULL, ROOM },
+        { "insns", no_argument, NULL, INSNS },
+        { "whole", no_argument, NULL, WHOLE },
+        { "source", required_argument, NULL, SOURCE },
+        { "output", required_argument, NULL, 'o' },
+        { "read", required_argument, NULL, READ },
+        { "help", no_argument, NULL, 'h' },
+        { "version", no_argument, NULL, 'V' },
         { 0 },
     };
     struct options options = { .period = PERIOD, .entries = ENTRIES };
@@ -143,8 +148,7 @@ static void print_record(FILE *to, int fd, const char *path, const struct annota
         message_fail("read %s: %s", path, strerror(errno));
     }
     if (!S_ISREG(status.st_mode) || status.st_size == 0) {
-        message_fail("read %s: it is %s, and no record", path,
-                     S_ISREG(status.st_mode) ? "empty" : "no regular file");
+        message_fail("read %s: it is %s, and no record", path, S_ISREG(status.st_mode) ? "empty" : "no regular file");
     }
     void *bytes = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
     if (bytes == MAP_FAILED) {
@@ -196,8 +200,8 @@ static int profile_program(const struct options *options)
     int status = run_program(&watch, options->program);
     watch_end(&watch);
     const struct record_end end = { began_ns, clock_now_ns() };
-    bool written = !writer.failed && record_write(writer.file, RECORD_END, &end, sizeof(end), NULL, 0) &&
-                   fflush(writer.file) == 0;
+    bool written =
+        !writer.failed && record_write(writer.file, RECORD_END, &end, sizeof(end), NULL, 0) && fflush(writer.file) == 0;
     if (!written) {
         message_fail("write %s: %s", name, strerror(writer.failed ? writer.reason : errno));
     }

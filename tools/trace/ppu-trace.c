@@ -16,7 +16,6 @@
 #include "tools/trace/run.h"
 #include "tools/trace/writer.h"
 
-
 static const char usage[] =
     "Usage: ppu-trace [OPTION]... [--] PROGRAM [ARGUMENT]...\n"
     "       ppu-trace [OPTION]... --pid PID\n"
@@ -252,7 +251,8 @@ static int record(const struct options *options)
 
     sink.opaque = &writer;
     watch.sink = &sink;
-    int status = options->program[0] ? run_program(&watch, options->program) : record_running(&watch, options, began_ns);
+    int status =
+        options->program[0] ? run_program(&watch, options->program) : record_running(&watch, options, began_ns);
     if (writer.devices == 0) {
         message_print("record %s: no PPU was opened", options->program[0] ? options->program[0] : "processes");
     }

@@ -49,8 +49,8 @@ static void take_program(struct profile *profile, const uint8_t *content, size_t
     memcpy(&head, content, sizeof(head));
     uint32_t program = program_of(profile, content + sizeof(head), bytes - sizeof(head));
     if (program != MAP_NONE) {
-        profile->place = list_more(profile->place, profile->places, sizeof(*profile->place));
-        profile->place[profile->places++] = (struct profile_place){
+        profile->load = list_more(profile->load, profile->loads, sizeof(*profile->load));
+        profile->load[profile->loads++] = (struct profile_load){
             .process = head.process,
             .device = head.device,
             .number = head.program,
@@ -69,10 +69,10 @@ static void take_source(const struct profile *profile, const uint8_t *content, s
         return;
     }
     memcpy(&head, content, sizeof(head));
-    for (uint32_t i = 0; i < profile->places; i++) {
-        const struct profile_place *place = &profile->place[i];
-        struct profile_program *program = &profile->program[place->program];
-        if (place->process == head.process && place->number == head.program && !program->source) {
+    for (uint32_t i = 0; i < profile->loads; i++) {
+        const struct profile_load *load = &profile->load[i];
+        struct profile_program *program = &profile->program[load->program];
+        if (load->process == head.process && load->number == head.program && !program->source) {
             program->source = strndup((const char *)content + sizeof(head), bytes - sizeof(head));
         }
     }
@@ -81,15 +81,13 @@ static void take_source(const struct profile *profile, const uint8_t *content, s
 /* ---- counts ---- */
 
 /* The latest program at an address; NULL: there is none. */
-static struct profile_place *place_at(const struct profile *profile, uint32_t device, uint32_t context,
-                                      uint64_t address)
+static struct profile_load *load_at(const struct profile *profile, uint32_t device, uint32_t context, uint64_t address)
 {
-    for (uint32_t i = profile->places; i-- > 0;) {
-        struct profile_place *place = &profile->place[i];
-        uint64_t bytes = (uint64_t)profile->program[place->program].insns * PPU_INSN_BYTES;
-        if (place->device == device && place->context == context && address - place->code < bytes &&
-            !place->unloaded) {
-            return place;
+    for (uint32_t i = profile->loads; i-- > 0;) {
+        struct profile_load *load = &profile->load[i];
+        uint64_t bytes = (uint64_t)profile->program[load->program].insns * PPU_INSN_BYTES;
+        if (load->device == device && load->context == context && address - load->code < bytes && !load->unloaded) {
+            return load;
         }
     }
     return NULL;
@@ -116,16 +114,16 @@ static void take_entry(struct profile *profile, const struct record_profile *hea
                        const struct ppu_profile_entry *entry)
 {
     uint64_t address = entry->key & PPU_PROFILE_ADDRESS;
-    const struct profile_place *place = place_at(profile, head->device, PPU_PROFILE_CONTEXT(entry->key), address);
+    const struct profile_load *load = load_at(profile, head->device, PPU_PROFILE_CONTEXT(entry->key), address);
     uint32_t launcher = PPU_PROFILE_DEPTH(entry->key) > 1 ? PROFILE_BY_THREAD : PROFILE_BY_HOST;
     struct profile_counts more;
 
     for (uint32_t i = 0; i < PPU_PROFILE_COUNTS; i++) {
         more.count[i] = entry->count[i] * (i < PPU_PROFILE_SAMPLED ? head->period : 1);
     }
-    struct profile_program *program = place ? &profile->program[place->program] : NULL;
+    struct profile_program *program = load ? &profile->program[load->program] : NULL;
     if (program && program->insn[launcher]) {
-        profile_add(&program->insn[launcher][(address - place->code) / PPU_INSN_BYTES], &more);
+        profile_add(&program->insn[launcher][(address - load->code) / PPU_INSN_BYTES], &more);
         profile_add(&program->total[launcher], &more);
     } else {
         profile->strange += more.count[PPU_PROFILE_INSNS] + profile_stalls(&more);
@@ -134,10 +132,10 @@ static void take_entry(struct profile *profile, const struct record_profile *hea
 
 static void mark_unloaded(const struct profile *profile, const struct record_profile *head)
 {
-    for (uint32_t i = 0; i < profile->places; i++) {
-        struct profile_place *place = &profile->place[i];
-        place->unloaded =
-            place->unloaded || (place->device == head->device && (head->program == 0 || place->number == head->program));
+    for (uint32_t i = 0; i < profile->loads; i++) {
+        struct profile_load *load = &profile->load[i];
+        load->unloaded =
+            load->unloaded || (load->device == head->device && (head->program == 0 || load->number == head->program));
     }
 }
 
@@ -193,7 +191,7 @@ void profile_free(struct profile *profile)
         free(program->insn[PROFILE_BY_THREAD]);
     }
     free(profile->program);
-    free(profile->place);
+    free(profile->load);
     *profile = (struct profile){ .programs = 0 };
 }
 

@@ -32,7 +32,7 @@ struct profile_program {
 };
 
 /* Where a program was loaded. */
-struct profile_place {
+struct profile_load {
     uint32_t process, device, number, context;
     uint64_t code;
     uint32_t program;
@@ -42,8 +42,8 @@ struct profile_place {
 struct profile {
     struct profile_program *program;
     uint32_t programs;
-    struct profile_place *place;
-    uint32_t places;
+    struct profile_load *load;
+    uint32_t loads;
     bool known;       /* the record has a profile */
     uint32_t period;  /* of its samples; PPU_PROFILE_EXACT: it has each instruction */
     uint64_t missing; /* counts that a device's table had no room for */
@@ -56,7 +56,7 @@ void profile_free(struct profile *profile);
 
 /* Programs that have counts, those with most instructions first; free() it. */
 uint32_t *profile_order(const struct profile *profile, uint32_t *count);
-/* Of two counts the sum. */
+/* Adds counts to others. */
 void profile_add(struct profile_counts *to, const struct profile_counts *more);
 /* All stalls. */
 uint64_t profile_stalls(const struct profile_counts *counts);

@@ -58,7 +58,7 @@ struct watch {
     uint32_t processes;
     struct watch_device *device;
     uint32_t devices;
-    bool failed; /* out of memory: something is not watched */
+    bool failed;              /* out of memory: something is not watched */
     uint32_t profile_period;  /* what programs are to count by instruction (ppu/profile.h); 0: nothing */
     uint32_t profile_entries; /* of each device's table */
     struct ppu_trace_record batch[WATCH_BATCH];

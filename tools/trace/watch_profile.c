@@ -23,14 +23,14 @@ static uint8_t *read_file(int fd, size_t *bytes, const char **why)
         content = malloc((size_t)status.st_size + 1);
         *why = "not enough memory";
     }
-    for (ssize_t more = 1; content && more > 0 && done < (size_t)status.st_size; done += more > 0 ? (size_t)more : 0) {
+    for (ssize_t more = 1; content && more > 0 && done<(size_t)status.st_size; done += more> 0 ? (size_t)more : 0) {
         more = pread(fd, content + done, (size_t)status.st_size - done, (off_t)done);
     }
     *bytes = done;
     return content;
 }
 
-static struct watch_device *device_of(const struct watch *watch, uint32_t process, uint32_t entry)
+static struct watch_device *device_sending(const struct watch *watch, uint32_t process, uint32_t entry)
 {
     for (uint32_t i = watch->devices; i-- > 0;) {
         if (watch->device[i].process == process && watch->device[i].entry == entry) {
@@ -87,7 +87,7 @@ static bool tell_counts(const struct watch *watch, struct watch_device *device, 
 const char *watch_profile(struct watch *watch, uint32_t process, const struct ppu_recorder_message *message, int fd)
 {
     const char *why = "it is of no device";
-    struct watch_device *device = device_of(watch, process, message->device);
+    struct watch_device *device = device_sending(watch, process, message->device);
     size_t bytes = 0;
     uint8_t *file = device && watch->sink->profile ? read_file(fd, &bytes, &why) : NULL;
 

@@ -72,7 +72,7 @@ bool profile_on(const struct core *core)
 }
 
 /* The entry of a key; NULL: there is none, and no room near its place. */
-static uint8_t *entry_of(uint8_t *entries, uint32_t log2, uint64_t key)
+static uint8_t *find_or_add_entry(uint8_t *entries, uint32_t log2, uint64_t key)
 {
     const uint32_t mask = (1u << log2) - 1;
     uint32_t at = (uint32_t)((key * 0x9e3779b97f4a7c15ull) >> 32);
@@ -99,7 +99,8 @@ void profile_add(struct core *core, uint64_t key, const uint32_t count[PPU_PROFI
     if (table == 0) {
         return; /* the profile has ended meanwhile */
     }
-    uint8_t *entry = entry_of(head + sizeof(struct ppu_profile_table), (uint32_t)table % (1u << LOG2_BITS), key);
+    uint8_t *entry =
+        find_or_add_entry(head + sizeof(struct ppu_profile_table), (uint32_t)table % (1u << LOG2_BITS), key);
     if (!entry) {
         vram_rmw_add64(head + offsetof(struct ppu_profile_table, missing), 1);
         return;

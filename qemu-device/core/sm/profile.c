@@ -96,8 +96,7 @@ uint32_t profile_run(struct sm *sm, uint32_t index, uint32_t budget)
     const bool retried = w->state == WARP_STALLED;
     uint32_t done = run_and_count(sm, index, cta, budget);
 
-    if (w->state == WARP_BARRIER || w->state == WARP_SYSTEM ||
-        (w->state == WARP_STALLED && !(retried && done == 0))) {
+    if (w->state == WARP_BARRIER || w->state == WARP_SYSTEM || (w->state == WARP_STALLED && !(retried && done == 0))) {
         count_stall(sm, cta, w);
     }
     return done;
