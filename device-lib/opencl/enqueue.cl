@@ -43,7 +43,7 @@ INLINE uint whole(uint bytes)
 INLINE ulong put_block(record_t record, const private struct request *request, ulong event)
 {
     global struct ppu_nest *nest = nest_of(record);
-    uint at = block_at(request->child, request->locals), items = 1;
+    uint at = block_at(request->child, request->locals);
     uint bytes = whole(request->bytes) + request->events * sizeof(struct ppu_device_wait);
     bool inside = at + bytes <= PPU_NEST_INLINE_PARAM;
     ulong block = inside ? (ulong)record->param + at : heap_take(nest, sizeof(struct ppu_child_head) + max(bytes, 16u));
@@ -57,10 +57,7 @@ INLINE ulong put_block(record_t record, const private struct request *request, u
     head->event = event;
     head->heap = inside ? 0 : nest->heap_va;
     if (!inside) {
-        for (uint i = 0; i < 3; i++) {
-            items *= (record->tmd.grid[i] - 1) * record->tmd.cta[i] + ppu_tmd_last((const struct ppu_tmd *)&record->tmd, i);
-        }
-        *(global uint *)block = items;
+        *(global uint *)block = work_items(&record->tmd);
     }
     return block;
 }
@@ -347,8 +344,9 @@ void LIBRARY __ppu_child_give(const uchar *block)
 void LIBRARY __ppu_kernel_end(void)
 {
     record_t own = own_record();
-    uint work_groups = __ppu_sr(PPU_SR_NCTA_X) * __ppu_sr(PPU_SR_NCTA_Y) * __ppu_sr(PPU_SR_NCTA_Z);
-    uint items = work_groups * __ppu_sr(PPU_SR_NTID_X) * __ppu_sr(PPU_SR_NTID_Y) * __ppu_sr(PPU_SR_NTID_Z);
+    uint items = ((__ppu_sr(PPU_SR_NCTA_X) - 1) * __ppu_sr(PPU_SR_NTID_X) + __ppu_sr(PPU_SR_LAST_X)) *
+                 ((__ppu_sr(PPU_SR_NCTA_Y) - 1) * __ppu_sr(PPU_SR_NTID_Y) + __ppu_sr(PPU_SR_LAST_Y)) *
+                 ((__ppu_sr(PPU_SR_NCTA_Z) - 1) * __ppu_sr(PPU_SR_NTID_Z) + __ppu_sr(PPU_SR_LAST_Z));
 
     if (own == 0 || add(&own->ended, 1) + 1 != items) {
         return;

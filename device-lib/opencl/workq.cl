@@ -43,7 +43,7 @@ INLINE void put_block(ulong head, global struct ppu_nest *nest, global struct pp
     to->event = 0;
     to->heap = nest->heap_va;
     __builtin_memcpy((global uchar *)(to + 1), work->block, work->bytes);
-    *(global uint *)(to + 1) = tmd->grid[0] * tmd->grid[1] * tmd->grid[2] * tmd->cta[0] * tmd->cta[1] * tmd->cta[2];
+    *(global uint *)(to + 1) = work_items(tmd);
 }
 
 /* Describes the launch in the entry's block; 0 or an error. */

@@ -385,6 +385,28 @@ static void all_work_items_enqueue(void **state)
     run_finish(run);
 }
 
+/* What waits for its parent's end starts though the parent's last work-group is smaller than the others. */
+static void ends_with_a_smaller_work_group(void **state)
+{
+    struct run *run = run_done(
+        state,
+        "void block(global int *out, int level) {\n"
+        "    atomic_inc(&out[level]);\n"
+        "    if (level < 3 && get_global_id(0) == 2 &&\n"
+        "        enqueue_kernel(get_default_queue(), CLK_ENQUEUE_FLAGS_WAIT_KERNEL, ndrange_1D(level * 10 + 11, 7),\n"
+        "                       ^{ block(out, level + 1); }) != 0) atomic_inc(&out[10]);\n"
+        "}\n"
+        "kernel void k(global int *out) { block(out, 0); }",
+        CL3, 20, 8);
+
+    assert_int_equal(run->out[0], 20);
+    assert_int_equal(run->out[1], 11);
+    assert_int_equal(run->out[2], 21);
+    assert_int_equal(run->out[3], 31);
+    assert_int_equal(run->out[10], 0);
+    run_finish(run);
+}
+
 /* Blocks that no record has room for, waiting and not, some of them parked; their memory comes back. */
 static void large_blocks_run(void **state)
 {
@@ -1094,6 +1116,7 @@ int main(void)
         cl_test("a chain of kernels has no end [B3]", chains_have_no_end),
         cl_test("a kernel that is too deep is told so [B3]", depth_has_an_end),
         cl_test("all work-items enqueue, and all that they enqueued [B1 B3]", all_work_items_enqueue),
+        cl_test("what waits for its parent starts behind a smaller last work-group too [B1]", ends_with_a_smaller_work_group),
         cl_test("blocks are as large as memory allows [B14]", large_blocks_run),
         cl_test("a block has private memory, constants and variables [B14]", children_have_everything),
         cl_test("a queue is an argument, and is captured [B1 F6]", a_queue_is_an_argument),

@@ -81,6 +81,16 @@ INLINE bool set_space(global struct ppu_tmd *tmd, const private struct range *ra
     return good;
 }
 
+INLINE uint work_items(global struct ppu_tmd *tmd)
+{
+    uint items = 1;
+
+    for (uint i = 0; i < 3; i++) {
+        items *= (tmd->grid[i] - 1) * tmd->cta[i] + ppu_tmd_last((const struct ppu_tmd *)tmd, i);
+    }
+    return items;
+}
+
 /* Sets what flags of enqueue_kernel say about when the task starts. */
 INLINE void set_urgency(global struct ppu_tmd *tmd, uint flags)
 {
