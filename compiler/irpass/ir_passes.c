@@ -93,14 +93,20 @@ static bool lacks_functions(const struct compilation *compilation, const char *p
 #define MANGLED_HALF "Dh"
 #define CONVERT_HALF "convert_half"
 
+/*
+ * Only what is used is linked. Functions of the whole library use some of half, such as reductions its fmin(), and those
+ * use others of the whole library: so each is asked twice.
+ */
 static void link_device_library(struct compilation *compilation)
 {
     link_library(compilation, library_core());
-    if (lacks_functions(compilation, MANGLED_HALF) || lacks_functions(compilation, CONVERT_HALF)) {
-        link_library(compilation, library_half());
-    }
-    if (lacks_functions(compilation, "")) {
-        link_library(compilation, library_all());
+    for (uint32_t i = 0; i < 2 && lacks_functions(compilation, ""); i++) {
+        if (lacks_functions(compilation, MANGLED_HALF) || lacks_functions(compilation, CONVERT_HALF)) {
+            link_library(compilation, library_half());
+        }
+        if (lacks_functions(compilation, "")) {
+            link_library(compilation, library_all());
+        }
     }
 }
 

@@ -199,6 +199,41 @@ static void work_groups_collect(void **state)
     }
 }
 
+static const char *const of_halves = "#pragma OPENCL EXTENSION cl_khr_fp16 : enable\n"
+                                     "kernel void halves(global int *out)\n"
+                                     "{\n"
+                                     "    uint id = get_global_id(0);\n"
+                                     "    half x = (half)(int)(id * 7 % 32 + 1);\n"
+                                     "    out[id * 3] = (int)work_group_reduce_max(x);\n"
+                                     "    out[id * 3 + 1] = (int)work_group_reduce_min(x);\n"
+                                     "    out[id * 3 + 2] = (int)work_group_scan_inclusive_max(x);\n"
+                                     "}\n";
+#define HALVES 100
+
+/* Their smaller and their larger of two come from another part of the library than the functions themselves. */
+static void halves_collect(void **state)
+{
+    struct fixture *f = *state;
+    cl_kernel kernel = kernel_of(f, of_halves, "-cl-std=CL3.0", "halves");
+    int out[HALVES * 3], most = 0;
+    cl_int error;
+    cl_mem buffer = clCreateBuffer(f->context, CL_MEM_READ_WRITE, sizeof(out), NULL, &error);
+    const size_t size = HALVES;
+
+    check(error);
+    check(clSetKernelArg(kernel, 0, sizeof(buffer), &buffer));
+    check(clEnqueueNDRangeKernel(f->queue, kernel, 1, NULL, &size, &size, 0, NULL, NULL));
+    read_all(f, buffer, sizeof(out), out);
+    for (int i = 0; i < HALVES; i++) {
+        most = PPU_MAX(most, i * 7 % 32 + 1);
+        assert_int_equal(out[i * 3], 32);
+        assert_int_equal(out[i * 3 + 1], 1);
+        assert_int_equal(out[i * 3 + 2], most);
+    }
+    check(clReleaseMemObject(buffer));
+    check(clReleaseKernel(kernel));
+}
+
 /* ---- work-groups of several sizes ---- */
 
 static const char *const shape_text = "kernel void shape(global uint *out)\n"
@@ -390,6 +425,7 @@ int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cl_test("collective functions of work-groups, of every type and size", work_groups_collect),
+        cl_test("collective functions of half [A7]", halves_collect),
         cl_test("work-groups need not divide the range", ranges_need_not_be_divided),
         cl_test("a program that promises work-groups of one size has them", promises_are_kept),
         cl_test("blocks need not divide their range [B1]", blocks_need_not_divide),
