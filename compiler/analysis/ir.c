@@ -200,9 +200,16 @@ static bool is_operation(LLVMValueRef value, LLVMOpcode opcode)
     return ir_is_instruction(value, opcode) || (LLVMIsAConstantExpr(value) && LLVMGetConstOpcode(value) == opcode);
 }
 
+/* SPIR-V has types of pointers; what converts one to another stays until LLVM's passes drop it. */
+static bool is_pointer_bitcast(LLVMValueRef value)
+{
+    return is_operation(value, LLVMBitCast) && LLVMGetTypeKind(LLVMTypeOf(value)) == LLVMPointerTypeKind;
+}
+
 LLVMValueRef ir_base(LLVMValueRef pointer)
 {
-    while (is_operation(pointer, LLVMGetElementPtr) || is_operation(pointer, LLVMAddrSpaceCast)) {
+    while (is_operation(pointer, LLVMGetElementPtr) || is_operation(pointer, LLVMAddrSpaceCast) ||
+           is_pointer_bitcast(pointer)) {
         pointer = LLVMGetOperand(pointer, 0);
     }
     return pointer;

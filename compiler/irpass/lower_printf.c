@@ -121,6 +121,16 @@ static void write_scalar(struct writer *w, LLVMValueRef value, LLVMValueRef wher
     write_word(w, value);
 }
 
+/* As clang passes it: a float or half that is no element of a vector is a double. Modules of SPIR-V pass it as it is. */
+static LLVMValueRef promoted(struct writer *w, LLVMValueRef value)
+{
+    LLVMTypeKind kind = LLVMGetTypeKind(LLVMTypeOf(value));
+
+    return kind == LLVMFloatTypeKind || kind == LLVMHalfTypeKind
+               ? LLVMBuildFPExt(w->builder, value, LLVMDoubleTypeInContext(w->compilation->llvm), "")
+               : value;
+}
+
 static void write_arguments(struct writer *w, LLVMValueRef print)
 {
     w->words = HEAD_WORDS;
@@ -128,7 +138,7 @@ static void write_arguments(struct writer *w, LLVMValueRef print)
         LLVMValueRef value = LLVMGetOperand(print, a);
         LLVMTypeRef type = LLVMTypeOf(value);
         if (LLVMGetTypeKind(type) != LLVMVectorTypeKind) {
-            write_scalar(w, value, print);
+            write_scalar(w, promoted(w, value), print);
             continue;
         }
         for (uint32_t i = 0; i < LLVMGetVectorSize(type); i++) {
