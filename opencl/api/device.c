@@ -156,10 +156,9 @@ static const uint32_t il_extensions = 0
 static const cl_name_version il_versions[] = {
     { CL_MAKE_VERSION(1, 0, 0), "SPIR-V" }, { CL_MAKE_VERSION(1, 1, 0), "SPIR-V" },
     { CL_MAKE_VERSION(1, 2, 0), "SPIR-V" }, { CL_MAKE_VERSION(1, 3, 0), "SPIR-V" },
-    { CL_MAKE_VERSION(1, 4, 0), "SPIR-V" },
 };
-static const char il_names[] = "SPIR-V_1.0 SPIR-V_1.1 SPIR-V_1.2 SPIR-V_1.3 SPIR-V_1.4";
-_Static_assert(PPU_ARRAY_SIZE(il_versions) == SPIRV_MINOR_MOST + 1, "a row for each version");
+static const char il_names[] = "SPIR-V_1.0 SPIR-V_1.1 SPIR-V_1.2 SPIR-V_1.3";
+_Static_assert(PPU_ARRAY_SIZE(il_versions) == SPIRV_MINOR_WHOLE + 1, "a row for each version that is whole");
 
 static bool has_il(void)
 {

@@ -13,6 +13,8 @@
 
 /* The versions that the translator takes: 1.0 to this one. */
 #define SPIRV_MINOR_MOST 4u
+/* The versions of which it takes everything: 1.0 to this one. */
+#define SPIRV_MINOR_WHOLE 3u
 
 /* NULL: the bytes can be a module; or why they cannot. */
 const char *spirv_wrong(const void *il, size_t bytes);
