@@ -69,7 +69,7 @@ class Scratch:
         Path(self.bin, name).chmod(0o755)
 
     def run(self, *words, suites="suites"):
-        script = re.sub(r"(\[.*\]), \d+\),$", r"\1, 1),", (TOP / "tests/opencl/conformance").read_text(), flags=re.MULTILINE)
+        script = re.sub(r"(\[.*\]), \d+\),$", r"\1, 4),", (TOP / "tests/opencl/conformance").read_text(), flags=re.MULTILINE)
         Path(self.folder, "script/tests/opencl").mkdir(parents=True, exist_ok=True)
         path = Path(self.folder, "script/tests/opencl/conformance")
         path.write_text(script)
@@ -124,7 +124,7 @@ def crashes_and_hangs(scratch):
     assert done.returncode == 1, done
     results = json.loads(Path(scratch.folder, "build/results.json").read_text())["pipes"]["results"]
     assert results == {"good": ["pass", "ERROR: of good"], "crash": ["fail", "killed by SIGSEGV"],
-                       "bad": ["fail", "ERROR: of bad"], "hang": ["fail", "still running after 1 s"],
+                       "bad": ["fail", "ERROR: of bad"], "hang": ["fail", "still running after 4 s"],
                        "absent": ["skip", "ERROR: of absent"]}, results
     page = scratch.page.read_text()
     assert "| pipes | 5        | 1      | 3      | 1 " in page, page
@@ -141,11 +141,41 @@ def does_not_start(scratch):
     assert done.returncode == 1 and done.stdout.count("exit status 1 before its first subtest") == 5, done
 
 
+def results_of(scratch, name):
+    return json.loads(Path(scratch.folder, "build/results.json").read_text())[name]["results"]
+
+
+@in_scratch
+def not_reached_in_time(scratch):
+    done = scratch.run("--minutes", "0.05", "pipes")
+    results = results_of(scratch, "pipes")
+    assert results["hang"] == results["absent"] == ["late", "the test's time was over (3 s)"], results
+    assert done.returncode == (1 if any(result == "fail" for result, _ in results.values()) else 0), done
+    late = sum(result == "late" for result, _ in results.values())
+    assert re.search(rf"^\| pipes \| 5 .*\| {late} +\| \d+ +\|$", scratch.page.read_text(), re.MULTILINE), scratch.page.read_text()
+    assert f"{late} not reached" in done.stdout, done
+    scratch.run("--left", "pipes")
+    assert {name: result for name, (result, _) in results_of(scratch, "pipes").items()} == {
+        "good": "pass", "crash": "fail", "bad": "fail", "hang": "fail", "absent": "skip"}, results_of(scratch, "pipes")
+
+
+@in_scratch
+def only_what_is_left(scratch):
+    scratch.run("pipes")
+    before = results_of(scratch, "pipes")
+    scratch.run("--left", "pipes")
+    log = Path(scratch.folder, "build/pipes.log").read_text()
+    assert results_of(scratch, "pipes") == before, (results_of(scratch, "pipes"), before)
+    assert "good..." not in log and "absent..." not in log and "crash..." in log, log
+
+
 tap.main([
     ("a folder that is no suite is named", no_suite),
     ("a test that there is not is named", no_such_test),
     ("a tool that is missing is named with its package", no_tool),
     ("a suite that does not build shows why", does_not_build),
     ("subtests that crash or hang fail alone", crashes_and_hangs),
+    ("subtests that a test has no time for are not reached, and can be run later", not_reached_in_time),
+    ("only subtests that did not pass run again when asked", only_what_is_left),
     ("a program that does not start fails with all its subtests", does_not_start),
 ])
