@@ -48,6 +48,18 @@ static cl_platform_id find_platform(const char *word)
     return NULL;
 }
 
+static void build(const struct site *site, const char *options)
+{
+    cl_int error = clBuildProgram(site->program, 1, &site->device, options, NULL, NULL);
+    static char log[65536];
+
+    if (error != CL_SUCCESS) {
+        clGetProgramBuildInfo(site->program, site->device, CL_PROGRAM_BUILD_LOG, sizeof(log), log, NULL);
+        fprintf(stderr, "%.*s\n", (int)sizeof(log), log);
+        check(error, "build");
+    }
+}
+
 static struct site open_site(const char *platform, const char *source, const char *options)
 {
     struct site site;
@@ -60,7 +72,7 @@ static struct site open_site(const char *platform, const char *source, const cha
     check(error, "queue");
     site.program = clCreateProgramWithSource(site.context, 1, &source, NULL, &error);
     check(error, "program");
-    check(clBuildProgram(site.program, 1, &site.device, options, NULL, NULL), "build");
+    build(&site, options);
     return site;
 }
 
