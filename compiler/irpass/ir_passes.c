@@ -96,8 +96,8 @@ static bool lacks_functions(const struct compilation *compilation, const char *p
 #define CONVERT_HALF "convert_half"
 
 /*
- * Only what is used is linked. Functions of the whole library use some of half, such as reductions its fmin(), and those
- * use others of the whole library: so each is asked twice.
+ * Only what is used is linked. Functions of the whole library use some of half, such as reductions its fmin(), and
+ * those use others of the whole library: so each is asked twice.
  */
 static void link_device_library(struct compilation *compilation)
 {

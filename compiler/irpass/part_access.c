@@ -30,9 +30,9 @@ static LLVMValueRef pointer_to(const struct part_access *access, uint64_t offset
     LLVMContextRef llvm = access->compilation->llvm;
     LLVMValueRef index = LLVMConstInt(LLVMInt64TypeInContext(llvm), offset, false);
 
-    return offset == 0 ? access->pointer
-                       : LLVMBuildInBoundsGEP2(access->builder, LLVMInt8TypeInContext(llvm), access->pointer, &index,
-                                               1, "");
+    return offset == 0
+               ? access->pointer
+               : LLVMBuildInBoundsGEP2(access->builder, LLVMInt8TypeInContext(llvm), access->pointer, &index, 1, "");
 }
 
 static void keep_metadata(const struct part_access *access, LLVMValueRef part, const char *name)

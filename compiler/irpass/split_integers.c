@@ -75,7 +75,7 @@ static struct wide_value *find(const struct splitter *splitter, LLVMValueRef val
     }
 }
 
-static void grow(struct splitter *splitter)
+static void grow_table(struct splitter *splitter)
 {
     struct wide_value *old = splitter->table;
     unsigned old_cap = splitter->cap;
@@ -89,10 +89,10 @@ static void grow(struct splitter *splitter)
     }
 }
 
-static void add(struct splitter *splitter, LLVMValueRef value, LLVMValueRef *words)
+static void add_wide(struct splitter *splitter, LLVMValueRef value, LLVMValueRef *words)
 {
     if (2 * splitter->count >= splitter->cap) {
-        grow(splitter);
+        grow_table(splitter);
     }
     *find(splitter, value) = (struct wide_value){ value, words };
     splitter->count++;
@@ -109,7 +109,7 @@ static LLVMValueRef *words_of(struct splitter *splitter, LLVMValueRef value)
 
     if (LLVMIsConstant(value)) {
         LLVMValueRef *words = new_words(splitter, bits);
-        bool defined = LLVMIsAConstantInt(value) != NULL;
+        bool defined = !!LLVMIsAConstantInt(value);
         for (uint32_t i = 0; i < count_words(bits); i++) {
             LLVMValueRef shift = LLVMConstInt(LLVMTypeOf(value), i * WORD_BITS, false);
             words[i] = defined ? LLVMBuildTrunc(splitter->builder, LLVMBuildLShr(splitter->builder, value, shift, ""),
@@ -156,8 +156,7 @@ static LLVMValueRef join(const struct splitter *splitter, LLVMValueRef low, LLVM
     LLVMTypeRef both = integer_of(splitter, MOST_BITS);
     LLVMValueRef above = LLVMBuildShl(splitter->builder, LLVMBuildZExt(splitter->builder, high, both, ""),
                                       LLVMConstInt(both, WORD_BITS, false), "");
-    LLVMValueRef joined =
-        LLVMBuildOr(splitter->builder, LLVMBuildZExt(splitter->builder, low, both, ""), above, "");
+    LLVMValueRef joined = LLVMBuildOr(splitter->builder, LLVMBuildZExt(splitter->builder, low, both, ""), above, "");
 
     return LLVMBuildTrunc(splitter->builder, joined, type, ""); /* the value itself when it is as wide */
 }
@@ -205,8 +204,7 @@ static void store_word(const struct splitter *splitter, LLVMValueRef word, uint3
 {
     for (uint32_t done = 0, step; done < bytes; done += step) {
         step = bytes - done == 3 ? 2 : bytes - done;
-        LLVMValueRef piece =
-            done ? LLVMBuildLShr(splitter->builder, word, number(splitter, 8 * done), "") : word;
+        LLVMValueRef piece = done ? LLVMBuildLShr(splitter->builder, word, number(splitter, 8 * done), "") : word;
         piece = LLVMBuildTrunc(splitter->builder, piece, integer_of(splitter, 8 * step), "");
         part_access_store(&splitter->access, piece, at + done);
     }
@@ -378,7 +376,7 @@ static bool cast_to_words(struct splitter *splitter, LLVMValueRef insn, uint32_t
             words[i] = LLVMBuildExtractElement(splitter->builder, vector, number(splitter, i), "");
         }
     }
-    return type != NULL;
+    return !!type;
 }
 
 /* ---- choices ---- */
@@ -403,15 +401,15 @@ static LLVMValueRef equal(const struct splitter *splitter, LLVMValueRef *a, LLVM
 static LLVMValueRef ordered(const struct splitter *splitter, LLVMValueRef *a, LLVMValueRef *b, uint32_t count,
                             LLVMIntPredicate predicate)
 {
-    static const LLVMIntPredicate unsigned_ones[] = { [LLVMIntSGT] = LLVMIntUGT, [LLVMIntSGE] = LLVMIntUGE,
-                                                      [LLVMIntSLT] = LLVMIntULT, [LLVMIntSLE] = LLVMIntULE };
+    static const LLVMIntPredicate unsigned_ones[] = {
+        [LLVMIntSGT] = LLVMIntUGT, [LLVMIntSGE] = LLVMIntUGE, [LLVMIntSLT] = LLVMIntULT, [LLVMIntSLE] = LLVMIntULE
+    };
     LLVMIntPredicate below = is_signed_predicate(predicate) ? unsigned_ones[predicate] : predicate;
     LLVMValueRef result = LLVMBuildICmp(splitter->builder, below, a[0], b[0], "");
 
     for (uint32_t i = 1; i < count; i++) {
         LLVMValueRef same = LLVMBuildICmp(splitter->builder, LLVMIntEQ, a[i], b[i], "");
-        LLVMValueRef here =
-            LLVMBuildICmp(splitter->builder, i == count - 1 ? predicate : below, a[i], b[i], "");
+        LLVMValueRef here = LLVMBuildICmp(splitter->builder, i == count - 1 ? predicate : below, a[i], b[i], "");
         result = LLVMBuildSelect(splitter->builder, same, result, here, "");
     }
     return result;
@@ -430,9 +428,8 @@ static LLVMValueRef compare(struct splitter *splitter, LLVMValueRef a, LLVMValue
             sides[side][count - 1] = signed_last(splitter, sides[side], bits);
         }
     }
-    return predicate == LLVMIntEQ || predicate == LLVMIntNE
-               ? equal(splitter, sides[0], sides[1], count, predicate)
-               : ordered(splitter, sides[0], sides[1], count, predicate);
+    return predicate == LLVMIntEQ || predicate == LLVMIntNE ? equal(splitter, sides[0], sides[1], count, predicate)
+                                                            : ordered(splitter, sides[0], sides[1], count, predicate);
 }
 
 static void select_words(struct splitter *splitter, LLVMValueRef condition, LLVMValueRef yes, LLVMValueRef no,
@@ -446,7 +443,7 @@ static void select_words(struct splitter *splitter, LLVMValueRef condition, LLVM
 }
 
 /* The smaller or the larger of two. */
-static void choose(struct splitter *splitter, LLVMValueRef call, LLVMIntPredicate predicate, LLVMValueRef *words)
+static void choose_words(struct splitter *splitter, LLVMValueRef call, LLVMIntPredicate predicate, LLVMValueRef *words)
 {
     LLVMValueRef a = LLVMGetOperand(call, 0), b = LLVMGetOperand(call, 1);
 
@@ -457,7 +454,8 @@ static void choose(struct splitter *splitter, LLVMValueRef call, LLVMIntPredicat
 static bool shift_beside(struct splitter *splitter, LLVMValueRef call, bool left, uint32_t bits, LLVMValueRef *words)
 {
     LLVMValueRef amount = words_of(splitter, LLVMGetOperand(call, 2))[0];
-    LLVMValueRef *high = words_of(splitter, LLVMGetOperand(call, 0)), *low = words_of(splitter, LLVMGetOperand(call, 1));
+    LLVMValueRef *high = words_of(splitter, LLVMGetOperand(call, 0)),
+                 *low = words_of(splitter, LLVMGetOperand(call, 1));
     LLVMValueRef *up = new_words(splitter, bits), *down = new_words(splitter, bits);
 
     if (!LLVMIsAConstantInt(amount)) {
@@ -488,7 +486,7 @@ static bool call_intrinsic(struct splitter *splitter, LLVMValueRef call, uint32_
 
     for (uint32_t i = 0; i < PPU_ARRAY_SIZE(choices); i++) {
         if (strncmp(name, choices[i].name, strlen(choices[i].name)) == 0) {
-            choose(splitter, call, choices[i].predicate, words);
+            choose_words(splitter, call, choices[i].predicate, words);
             return true;
         }
     }
@@ -574,7 +572,7 @@ static void make_words(struct splitter *splitter, LLVMValueRef insn)
     } else {
         compilation_fail_value(splitter->access.compilation, "no code for", insn);
     }
-    add(splitter, insn, words);
+    add_wide(splitter, insn, words);
 }
 
 static void finish_phi(struct splitter *splitter, const struct wide_value *phi)

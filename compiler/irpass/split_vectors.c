@@ -29,7 +29,8 @@ static bool describe(struct splitter *splitter, LLVMValueRef insn)
         return false;
     }
     splitter->vector = part_access_type(&splitter->access);
-    if (LLVMGetTypeKind(splitter->vector) != LLVMVectorTypeKind || LLVMGetVectorSize(splitter->vector) > MOST_ELEMENTS) {
+    if (LLVMGetTypeKind(splitter->vector) != LLVMVectorTypeKind ||
+        LLVMGetVectorSize(splitter->vector) > MOST_ELEMENTS) {
         return false;
     }
     splitter->element = LLVMGetElementType(splitter->vector);

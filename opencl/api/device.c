@@ -154,8 +154,10 @@ static const uint32_t il_extensions = 0
 
 /* What SPIR-V's translator takes, if this system has it. */
 static const cl_name_version il_versions[] = {
-    { CL_MAKE_VERSION(1, 0, 0), "SPIR-V" }, { CL_MAKE_VERSION(1, 1, 0), "SPIR-V" },
-    { CL_MAKE_VERSION(1, 2, 0), "SPIR-V" }, { CL_MAKE_VERSION(1, 3, 0), "SPIR-V" },
+    { CL_MAKE_VERSION(1, 0, 0), "SPIR-V" },
+    { CL_MAKE_VERSION(1, 1, 0), "SPIR-V" },
+    { CL_MAKE_VERSION(1, 2, 0), "SPIR-V" },
+    { CL_MAKE_VERSION(1, 3, 0), "SPIR-V" },
 };
 static const char il_names[] = "SPIR-V_1.0 SPIR-V_1.1 SPIR-V_1.2 SPIR-V_1.3";
 _Static_assert(PPU_ARRAY_SIZE(il_versions) == SPIRV_MINOR_WHOLE + 1, "a row for each version that is whole");

@@ -13,9 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MODULE                                                                                                    \
-    "target datalayout = "                                                                                        \
-    "\"e-i64:64-v16:16-v24:32-v32:32-v48:64-v96:128-v192:256-v256:256-v512:512-v1024:1024-G1\"\n"                 \
+#define MODULE                                                                                    \
+    "target datalayout = "                                                                        \
+    "\"e-i64:64-v16:16-v24:32-v32:32-v48:64-v96:128-v192:256-v256:256-v512:512-v1024:1024-G1\"\n" \
     "target triple = \"spir64\"\n"
 #define ROUNDS 6u
 #define FILL 0xee
@@ -37,14 +37,14 @@ static __int128 signed_of(uint32_t bits, wide a)
     return (__int128)(a << (128 - bits)) >> (128 - bits);
 }
 
-#define MODEL(name, expression)                            \
+#define MODEL(name, expression)                             \
     static wide model_##name(uint32_t bits, wide a, wide b) \
-    {                                                      \
-        (void)bits, (void)a, (void)b;                      \
-        return expression;                                 \
+    {                                                       \
+        (void)bits, (void)a, (void)b;                       \
+        return expression;                                  \
     }
 
-MODEL(and, a & b)
+MODEL(and, a &b)
 MODEL(or, a | b)
 MODEL(xor, a ^ b)
 MODEL(add, a + b)
@@ -63,7 +63,7 @@ MODEL(most, a >= b ? a : b)
 MODEL(same, a == (a ^ (b & 1)) ? 7 : (wide)b)
 MODEL(odd, (a & 0xffffffffffffull) + (b & 0xffffff))
 MODEL(extended, (wide)signed_of(48, a & 0xffffffffffffull) + (b & 0xffffffffull))
-MODEL(other, (wide)signed_of(65, a & mask_of(65)) ^ b)
+MODEL(other, (wide)signed_of(65, a &mask_of(65)) ^ b)
 MODEL(beside, a << 45 | b >> (bits - 45))
 MODEL(constant, a ^ ((wide)0x0123456789abcdefull << 64 | 0xfedcba9876543210ull))
 
@@ -95,16 +95,22 @@ static const struct operation operations[] = {
     { "most", "%c = icmp uge i$ %a, %b\n%r = select i1 %c, i$ %a, i$ %b", model_most },
     { "same", "%bit = and i$ %b, 1\n%x = xor i$ %a, %bit\n%c = icmp eq i$ %a, %x\n%r = select i1 %c, i$ 7, i$ %b",
       model_same },
-    { "odd", "%f = freeze i$ %a\n%x = trunc i$ %f to i48\n%y = trunc i$ %b to i24\n%p = zext i48 %x to i$\n"
-             "%q = zext i24 %y to i$\n%r = add i$ %p, %q", model_odd },
-    { "extended", "%x = trunc i$ %a to i48\n%y = trunc i$ %b to i32\n%p = sext i48 %x to i$\n"
-                  "%q = zext i32 %y to i$\n%r = add i$ %p, %q", model_extended },
+    { "odd",
+      "%f = freeze i$ %a\n%x = trunc i$ %f to i48\n%y = trunc i$ %b to i24\n%p = zext i48 %x to i$\n"
+      "%q = zext i24 %y to i$\n%r = add i$ %p, %q",
+      model_odd },
+    { "extended",
+      "%x = trunc i$ %a to i48\n%y = trunc i$ %b to i32\n%p = sext i48 %x to i$\n"
+      "%q = zext i32 %y to i$\n%r = add i$ %p, %q",
+      model_extended },
     { "beside", "%x = shl i$ %a, 45\n%s = sub i$ $, 45\n%y = lshr i$ %b, %s\n%r = or i$ %x, %y", model_beside },
     { "constant", "%r = xor i$ %a, 1512366075204170947332355369683137040", model_constant },
-    { "loop", "br label %loop\nloop:\n%acc = phi i$ [ %a, %0 ], [ %next, %loop ]\n"
-              "%i = phi i32 [ 0, %0 ], [ %j, %loop ]\n%three = mul i$ %acc, 3\n%next = add i$ %three, %b\n"
-              "%j = add i32 %i, 1\n%more = icmp ult i32 %j, 5\nbr i1 %more, label %loop, label %end\nend:\n"
-              "%r = phi i$ [ %next, %loop ]", model_loop },
+    { "loop",
+      "br label %loop\nloop:\n%acc = phi i$ [ %a, %0 ], [ %next, %loop ]\n"
+      "%i = phi i32 [ 0, %0 ], [ %j, %loop ]\n%three = mul i$ %acc, 3\n%next = add i$ %three, %b\n"
+      "%j = add i32 %i, 1\n%more = icmp ult i32 %j, 5\nbr i1 %more, label %loop, label %end\nend:\n"
+      "%r = phi i$ [ %next, %loop ]",
+      model_loop },
     { "other", "%x = trunc i$ %a to i65\n%y = sext i65 %x to i$\n%r = xor i$ %y, %b", model_other },
 };
 
@@ -120,7 +126,8 @@ static char *with_width(const char *text, uint32_t width)
 
     assert_non_null(out);
     for (; *text; text++) {
-        len += (size_t)snprintf(out + len, room - len, *text == '$' ? "%u" : "%c", *text == '$' ? width : (unsigned)*text);
+        len +=
+            (size_t)snprintf(out + len, room - len, *text == '$' ? "%u" : "%c", *text == '$' ? width : (unsigned)*text);
     }
     out[len] = 0;
     return out;
@@ -316,13 +323,14 @@ static void floats_are_printed_as_doubles(void **state)
 
     for (uint32_t v = 0; v < device_variant_count; v++) {
         device->variant = &device_variants[v];
-        load_text(device, MODULE
-                  "@text = internal unnamed_addr addrspace(2) constant [7 x i8] c\"%f %d\\0A\\00\"\n"
-                  "declare i32 @printf(ptr addrspace(2), ...)\n"
-                  "define spir_kernel void @k(float %x) {\n"
-                  "%format = bitcast ptr addrspace(2) @text to ptr addrspace(2)\n"
-                  "%done = call spir_func i32 (ptr addrspace(2), ...) @printf(ptr addrspace(2) %format, float %x, i32 7)\n"
-                  "ret void\n}\n");
+        load_text(
+            device, MODULE
+            "@text = internal unnamed_addr addrspace(2) constant [7 x i8] c\"%f %d\\0A\\00\"\n"
+            "declare i32 @printf(ptr addrspace(2), ...)\n"
+            "define spir_kernel void @k(float %x) {\n"
+            "%format = bitcast ptr addrspace(2) @text to ptr addrspace(2)\n"
+            "%done = call spir_func i32 (ptr addrspace(2), ...) @printf(ptr addrspace(2) %format, float %x, i32 7)\n"
+            "ret void\n}\n");
         struct ppu_printf_buffer *buffer = rig_data(device->rig, 0x100000);
         double printed;
         device_kernel(device, "k");
