@@ -121,8 +121,7 @@ static void write_scalar(struct writer *w, LLVMValueRef value, LLVMValueRef wher
     write_word(w, value);
 }
 
-/* As clang passes it: a float or half that is no element of a vector is a double. Modules of SPIR-V pass it as it is.
- */
+/* As clang passes it: a float outside of a vector is a double. Modules of SPIR-V pass it as it is. */
 static LLVMValueRef promoted(struct writer *w, LLVMValueRef value)
 {
     LLVMTypeKind kind = LLVMGetTypeKind(LLVMTypeOf(value));
