@@ -10,14 +10,18 @@ FLAGS_$(ENGINE)/v3.c := -march=x86-64-v3
 FLAGS_$(ENGINE)/v4.c := -march=x86-64-v4 -mprefer-vector-width=512
 # The address sanitizer looks by calls, which a level takes a quarter to a half less to compile with. What C leaves undefined is
 # the same in all, so the plain one alone is asked for it.
-ASAN_BY_CALLS := --param asan-instrumentation-with-call-threshold=0
+# Each function of the engine stays one, which halves that time once more, and what is compiled.
+IN_FUNCTIONS := -DENGINE_IN_FUNCTIONS
+ASAN_BY_CALLS := $(IN_FUNCTIONS) --param asan-instrumentation-with-call-threshold=0
 FLAGS_asan_$(ENGINE)/plain.c := $(ASAN_BY_CALLS)
 $(foreach level,v2 v3 v4,$(eval FLAGS_asan_$(ENGINE)/$(level).c := -fno-sanitize=undefined $(ASAN_BY_CALLS)))
+$(foreach level,plain v2 v3 v4,$(eval FLAGS_tsan_$(ENGINE)/$(level).c := $(IN_FUNCTIONS)))
+$(foreach level,plain v2 v3 v4,$(eval FLAGS_coverage_$(ENGINE)/$(level).c := $(IN_FUNCTIONS)))
 $(foreach level,plain v2 v3 v4,$(eval FLAGS_plain_$(ENGINE)/$(level).c := $(if $(filter v3 v4,$(level)),-O3,-fvect-cost-model=dynamic) -fno-math-errno -fno-trapping-math))
 
 # Clang takes minutes for a level with all sanitizers. Fuzz targets have the plain one alone (engine/levels.h), with coverage and the
 # address sanitizer.
-FLAGS_fuzz_$(ENGINE)/plain.c := -fno-sanitize=undefined -fno-slp-vectorize -fno-unroll-loops -mllvm -vectorize-loops=false -mllvm -asan-instrumentation-with-call-threshold=0
+FLAGS_fuzz_$(ENGINE)/plain.c := $(IN_FUNCTIONS) -fno-sanitize=undefined -fno-slp-vectorize -fno-unroll-loops -mllvm -vectorize-loops=false -mllvm -asan-instrumentation-with-call-threshold=0
 # The target `snapshot` lies in what is saved, flags too: loading takes nothing but 0 and 1 for one.
 $(foreach file,dist/dist_snapshot dist/slot_snapshot sm/sm_snapshot snapshot regs,$(eval FLAGS_fuzz_qemu-device/core/$(file).c := -fno-sanitize=bool))
 
