@@ -13,10 +13,10 @@ $(eval $(call ppu_tool,ppucc,tools/ppucc/ppucc.c tools/ppucc/options.c tools/ppu
 # Records of runs: who reads them shares the reader.
 TRACE_FLAGS := -D_GNU_SOURCE
 TRACE_SOURCES := $(addprefix tools/trace/,attach.c follow.c watch.c watch_profile.c profile.c process.c record_file.c map.c timeline.c build.c \
-	build_program.c build_device.c message.c load.c)
+	build_program.c build_device.c message.c load.c source.c)
 $(eval $(call ppu_lib,pputrace,$(TRACE_SOURCES),$(TRACE_FLAGS)))
 $(eval $(call ppu_tool,ppu-trace,$(addprefix tools/trace/,ppu-trace.c chrome.c door.c writer.c run.c),$(TRACE_FLAGS),pputrace -ljansson))
-$(eval $(call ppu_tool,ppu-prof,$(addprefix tools/prof/,ppu-prof.c annotate.c source.c) $(addprefix tools/trace/,door.c writer.c run.c),$(TRACE_FLAGS),pputrace ppuasm))
+$(eval $(call ppu_tool,ppu-prof,$(addprefix tools/prof/,ppu-prof.c annotate.c) $(addprefix tools/trace/,door.c writer.c run.c),$(TRACE_FLAGS),pputrace ppuasm))
 
 # The page is part of the program.
 REPORT_PAGE := $(BUILD)/report/page.o
@@ -26,4 +26,4 @@ $(REPORT_PAGE): tools/report/page.html
 	$(Q)ld -r -b binary -z noexecstack -o $@.$(pid) $<
 	$(Q)mv $@.$(pid) $@
 PREREQS_ppu-report := $(REPORT_PAGE)
-$(eval $(call ppu_tool,ppu-report,$(addprefix tools/report/,ppu-report.c page.c svg.c),$(TRACE_FLAGS),pputrace -ljansson))
+$(eval $(call ppu_tool,ppu-report,$(addprefix tools/report/,ppu-report.c page.c page_profile.c svg.c),$(TRACE_FLAGS),pputrace ppuasm -ljansson))

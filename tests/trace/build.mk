@@ -11,6 +11,6 @@ $(eval $(call ppu_test,trace-recorder,tests/trace/test_recorder.c tests/api/api.
 TIMEOUT_trace-command := 180
 $(eval $(call ppu_script_test,trace-command,tests/trace/test_trace.py,$(QEMU) firmware $(BUILD)/plain/tools/ppu-trace $(BUILD)/plain/tools/saxpy $(BUILD)/plain/tools/bfs $(BUILD)/plain/tools/quicksort $(BUILD)/opencl/ppu.icd $(BUILD)/kernels/saxpy.ppu $(BUILD)/kernels/bfs.ppu))
 TIMEOUT_trace-report := 180
-$(eval $(call ppu_script_test,trace-report,tests/trace/test_report.py,$(QEMU) firmware $(addprefix $(BUILD)/plain/tools/,ppu-trace ppu-report bfs saxpy) $(BUILD)/kernels/saxpy.ppu $(BUILD)/kernels/bfs.ppu))
+$(eval $(call ppu_script_test,trace-report,tests/trace/test_report.py,$(QEMU) firmware $(addprefix $(BUILD)/plain/tools/,ppu-trace ppu-report ppu-prof bfs saxpy) $(BUILD)/kernels/saxpy.ppu $(BUILD)/kernels/bfs.ppu))
 TIMEOUT_trace-prof := 180
 $(eval $(call ppu_script_test,trace-prof,tests/trace/test_prof.py,$(QEMU) firmware $(addprefix $(BUILD)/plain/tools/,ppu-prof saxpy bfs quicksort) $(BUILD)/opencl/ppu.icd $(BUILD)/kernels/saxpy.ppu $(BUILD)/kernels/bfs.ppu))

@@ -65,6 +65,35 @@ def page_has_all():
     assert not re.search(r'(?:src|href)\s*=|https?://|@import|fetch\(', text), "the page needs something else"
 
 
+def profile():
+    """What ppu-prof has counted is beside the source, with the instructions of each line."""
+    done = run("ppu-prof", "--exact", "-o", at("saxpy.trace"), "--", TOOLS / "saxpy", TOP / "build/kernels/saxpy.ppu")
+    assert done.returncode == 0, done
+    assert run("ppu-report", at("saxpy.trace"), "-o", at("saxpy.html")).returncode == 0
+    data = data_of(at("saxpy.html"))
+    assert data_of(at("bfs.html"))["profile"] is None
+    program, = data["profile"]["programs"]
+    counted = [line for line in program["lines"] if line["insns"]]
+    assert "saxpy; launched by the host" in program["title"] and len(counted) == 19, program
+    assert all(line["cells"][1] == "32768" and len(line["insns"]) == 1 for line in counted), counted
+    assert "mad v0, s6, s7, v0" in [line["cells"][7].split("#")[0].strip() for line in counted], counted
+    row, = data["kernels"]
+    total = dict(zip(data["kernel_columns"], row))["warp instructions"]
+    assert int(total) == 19 * 32768 and data["profile"]["about"].startswith(f"{total} warp instructions"), data["profile"]
+    if BROWSER:
+        shown = browse(f"file://{at('saxpy.html')}", "--dump-dom").stdout
+        assert shown.count('class="insn"') == 19 and "launched by the host" in shown
+
+
+def counters():
+    """The page has the highest value of each span of time, and so the highest of all."""
+    data, trace = data_of(at("bfs.html")), Trace(at("bfs.json"))
+    for name in ("Tasks that wait", "Tasks that run", "CTAs on SMs"):
+        counter, = [counter for counter in data["counters"] if counter["title"] == name]
+        values = [event["args"]["value"] for event in trace.events if event["ph"] == "C" and event["name"] == name]
+        assert max(counter["value"]) == max(values) > 0 and counter["at"] == sorted(set(counter["at"])), name
+
+
 def names_do_no_harm():
     """What a program is called is text in the page, not part of it."""
     link = at("</script><img src=x>&amp;").replace("</script>", "<script>")
@@ -146,6 +175,8 @@ def wrong_use():
 if __name__ == "__main__":
     tap.main([
         ("the page has what the timeline has, and needs nothing else", page_has_all),
+        ("the page has the profile of ppu-prof", profile),
+        ("the page has counters over time", counters),
         ("names do no harm", names_do_no_harm),
         ("a browser shows it", browser_shows),
         ("a picture in SVG", svg),

@@ -6,7 +6,7 @@
 
 #include "ppu/macros.h"
 #include "tools/asm/ppuasm.h"
-#include "tools/prof/source.h"
+#include "tools/trace/source.h"
 
 #define NEAR 2u /* lines that are shown around those with counts */
 #define MARGIN_BYTES 96u
@@ -23,11 +23,6 @@ struct sheet {
     struct profile_counts *line;
     uint32_t lines; /* the highest number */
 };
-
-static bool has_counts(const struct profile_counts *counts)
-{
-    return counts->count[PPU_PROFILE_INSNS] + profile_stalls(counts) != 0;
-}
 
 static double ratio(uint64_t part, uint64_t whole)
 {
@@ -46,7 +41,7 @@ static void print_margin(const struct sheet *sheet, const struct profile_counts 
     uint64_t insns = counts->count[PPU_PROFILE_INSNS], stalls = profile_stalls(counts);
     char text[MARGIN_BYTES], number[MARGIN_BYTES] = "";
 
-    if (!has_counts(counts)) {
+    if (!profile_has_counts(counts)) {
         fprintf(sheet->file, "%57s | ", "");
         return;
     }
@@ -65,7 +60,7 @@ static void print_insns(const struct sheet *sheet, uint32_t line)
     for (uint32_t i = 0; i < sheet->program->insns; i++) {
         char text[PPUASM_TEXT_BYTES];
         uint64_t word;
-        if (sheet->line_of[i] != line || (!sheet->options->whole && !has_counts(&sheet->insn[i]))) {
+        if (sheet->line_of[i] != line || (!sheet->options->whole && !profile_has_counts(&sheet->insn[i]))) {
             continue;
         }
         memcpy(&word, sheet->program->view.code + (size_t)i * PPU_INSN_BYTES, sizeof(word));
@@ -92,7 +87,7 @@ static bool is_shown(const struct sheet *sheet, uint32_t line)
     uint32_t first = line > NEAR ? line - NEAR : 1, last = PPU_MIN(line + NEAR, sheet->lines);
 
     for (uint32_t i = first; i <= last; i++) {
-        if (has_counts(&sheet->line[i])) {
+        if (profile_has_counts(&sheet->line[i])) {
             return true;
         }
     }
@@ -107,7 +102,7 @@ static void print_lines(struct sheet *sheet)
         profile_add(&sheet->line[sheet->line_of[i]], &sheet->insn[i]);
     }
     print_heads(sheet);
-    if (has_counts(&sheet->line[0])) {
+    if (profile_has_counts(&sheet->line[0])) {
         print_margin(sheet, &sheet->line[0]);
         fprintf(sheet->file, "       (of no line)\n");
         if (sheet->options->insns) {
@@ -125,21 +120,6 @@ static void print_lines(struct sheet *sheet)
     }
 }
 
-static uint32_t last_line(const uint32_t *line_of, uint32_t insns, const char *source)
-{
-    uint32_t last = 0;
-
-    for (uint32_t i = 0; i < insns; i++) {
-        last = PPU_MAX(last, line_of[i]);
-    }
-    for (uint32_t line = 1; source && *source; line++) {
-        last = PPU_MAX(last, line);
-        source += strcspn(source, "\n");
-        source += *source == '\n';
-    }
-    return last;
-}
-
 static void print_sheet(struct sheet *sheet)
 {
     uint32_t *line_of = profile_lines(sheet->program);
@@ -147,7 +127,7 @@ static void print_sheet(struct sheet *sheet)
 
     sheet->source = sheet->program->source ? sheet->program->source : read;
     sheet->line_of = line_of;
-    sheet->lines = line_of ? last_line(line_of, sheet->program->insns, sheet->source) : 0;
+    sheet->lines = line_of ? profile_last_line(sheet->program, line_of, sheet->source) : 0;
     sheet->line = calloc((size_t)sheet->lines + 1, sizeof(*sheet->line));
     if (line_of && sheet->line) {
         print_lines(sheet);
@@ -159,58 +139,23 @@ static void print_sheet(struct sheet *sheet)
     free(read);
 }
 
-static void print_title(FILE *file, const struct profile *profile, uint32_t number, enum profile_launcher launcher)
-{
-    const struct profile_program *program = &profile->program[number];
-    const struct ppu_program_view *view = &program->view;
-    uint32_t of, variant = profile_variant(profile, number, &of);
-
-    fprintf(file, "\nProgram %s", *(view->text + view->header->source) ? view->text + view->header->source : "?");
-    for (uint32_t i = 0; i < view->header->kernels; i++) {
-        fprintf(file, "%s%s", i ? ", " : ": ", view->text + view->kernels[i].name);
-    }
-    if (of > 1) {
-        fprintf(file, "; variant %u of %u", variant, of);
-    }
-    fprintf(file, "; launched by %s\n", launcher == PROFILE_BY_THREAD ? "threads" : "the host");
-}
-
-static void print_total(FILE *file, const struct profile *profile, uint64_t insns)
-{
-    fprintf(file, "%llu warp instructions", (unsigned long long)insns);
-    if (profile->period != PPU_PROFILE_EXACT) {
-        fprintf(file, ", from samples of one in %u", profile->period);
-    }
-    fputc('\n', file);
-    if (profile->missing) {
-        fprintf(file, "%llu counts are missing: the table had no room for them\n",
-                (unsigned long long)profile->missing);
-    }
-    if (profile->strange) {
-        fprintf(file, "%llu counts are at addresses of no program that is known\n",
-                (unsigned long long)profile->strange);
-    }
-}
-
 void annotate_print(FILE *file, const struct profile *profile, const struct annotate_options *options)
 {
     uint32_t count = 0, *order = profile_order(profile, &count);
-    uint64_t whole = 0;
+    uint64_t whole = profile_insns(profile);
+    char text[PROFILE_TITLE_BYTES];
 
-    for (uint32_t i = 0; i < count; i++) {
-        for (uint32_t by = 0; by < PROFILE_LAUNCHERS; by++) {
-            whole += profile->program[order[i]].total[by].count[PPU_PROFILE_INSNS];
-        }
-    }
-    print_total(file, profile, whole);
+    profile_about(profile, text);
+    fputs(text, file);
     for (uint32_t i = 0; i < count; i++) {
         const struct profile_program *program = &profile->program[order[i]];
         for (uint32_t by = 0; by < PROFILE_LAUNCHERS; by++) {
             struct sheet sheet = {
                 .file = file, .options = options, .program = program, .insn = program->insn[by], .whole = whole
             };
-            if (has_counts(&program->total[by])) {
-                print_title(file, profile, order[i], by);
+            if (profile_has_counts(&program->total[by])) {
+                profile_title(profile, order[i], by, text);
+                fprintf(file, "\n%s\n", text);
                 print_sheet(&sheet);
             }
         }

@@ -1,19 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* Profiles kernels by source line and instruction, and prints their sources with what was counted. */
 #include <errno.h>
-#include <fcntl.h>
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "ppu/macros.h"
 #include "tools/prof/annotate.h"
-#include "tools/prof/source.h"
+#include "tools/trace/load.h"
 #include "tools/trace/message.h"
 #include "tools/trace/run.h"
+#include "tools/trace/source.h"
 #include "tools/trace/writer.h"
 
 #define PERIOD 1009u /* a prime: loops do not keep step with it */
@@ -142,23 +140,8 @@ static struct options read_options(int argc, char **argv)
 static void print_record(FILE *to, int fd, const char *path, const struct annotate_options *options)
 {
     struct profile profile;
-    struct stat status;
 
-    if (fstat(fd, &status) != 0) {
-        message_fail("read %s: %s", path, strerror(errno));
-    }
-    if (!S_ISREG(status.st_mode) || status.st_size == 0) {
-        message_fail("read %s: it is %s, and no record", path, S_ISREG(status.st_mode) ? "empty" : "no regular file");
-    }
-    void *bytes = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-    if (bytes == MAP_FAILED) {
-        message_fail("read %s: %s", path, strerror(errno));
-    }
-    const char *why = profile_read(&profile, bytes, (size_t)status.st_size);
-    munmap(bytes, (size_t)status.st_size);
-    if (why) {
-        message_fail("read %s: %s", path, why);
-    }
+    load_profile_file(&profile, fd, path);
     if (!profile.known) {
         message_fail("read %s: it has no profile: no PPU was opened, or none had %s", path,
                      "room in its memory for the table, or the record is ppu-trace's");
@@ -172,11 +155,8 @@ static void print_record(FILE *to, int fd, const char *path, const struct annota
 
 static int read_record(const struct options *options)
 {
-    int fd = open(options->read, O_RDONLY | O_CLOEXEC);
+    int fd = load_open(options->read);
 
-    if (fd < 0) {
-        message_fail("read %s: %s", options->read, strerror(errno));
-    }
     print_record(stdout, fd, options->read, &options->annotate);
     close(fd);
     return 0;

@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/report/page.h"
 
-#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "ppu/macros.h"
+#include "tools/report/page_profile.h"
 
 #define FLAGS (JSON_COMPACT | JSON_ENSURE_ASCII | JSON_ESCAPE_SLASH)
 #define DATA_MARK "@DATA@"
 #define CELL_BYTES 64u
 #define MOST_TREES 1000u
+#define MOST_FAULTS 1000u
+#define COUNTER_SPANS 2000u
 
 /* The page, from page.html. */
 extern const char page_start[] __asm__("_binary_tools_report_page_html_start");
@@ -212,7 +214,65 @@ static json_t *warnings_of(const struct timeline *timeline)
     return warnings;
 }
 
-static json_t *data_of(const struct timeline *timeline)
+/* Faults, as the firmware recorded them. */
+static json_t *faults_of(const struct timeline *timeline)
+{
+    json_t *rows = json_array();
+
+    for (uint32_t i = 0; i < timeline->slices && json_array_size(rows) < MOST_FAULTS; i++) {
+        const struct timeline_slice *slice = &timeline->slice[i];
+        if (timeline->track[slice->track].kind == TRACK_FAULT) {
+            json_t *row = json_array();
+            add_cell(row, true, "%.6f", (double)(slice->start_ns - timeline->began_ns) / 1e6);
+            json_array_append_new(row, json_string(timeline->texts.text[slice->name]));
+            add_cell(row, true, "%.0f", slice->id[1]);
+            json_array_append_new(row, json_sprintf("0x%x", slice->id[2]));
+            json_array_append_new(rows, row);
+        }
+    }
+    return rows;
+}
+
+/* Of a counter the highest value in each of some spans of time, and the last. */
+static json_t *counter_of(const struct timeline *timeline, uint32_t track)
+{
+    uint64_t span_ns = (timeline->ended_ns - timeline->began_ns) / COUNTER_SPANS + 1, begun = UINT64_MAX;
+    json_t *at = json_array(), *values = json_array();
+    double highest = 0, last = 0;
+
+    for (uint32_t i = 0; i < timeline->points; i++) {
+        const struct timeline_point *point = &timeline->point[i];
+        uint64_t span = point->track == track ? (point->time_ns - timeline->began_ns) / span_ns : begun;
+        if (span != begun && begun != UINT64_MAX) {
+            json_array_append_new(at, json_integer((json_int_t)(begun * span_ns)));
+            json_array_append_new(values, json_real(highest));
+            highest = last;
+        }
+        begun = span;
+        last = point->track == track ? point->value : last;
+        highest = PPU_MAX(highest, last);
+    }
+    if (begun != UINT64_MAX) {
+        json_array_append_new(at, json_integer((json_int_t)(begun * span_ns)));
+        json_array_append_new(values, json_real(highest));
+    }
+    return json_pack("{s:s, s:o, s:o}", "title", timeline->texts.text[timeline->track[track].name], "at", at, "value",
+                     values);
+}
+
+static json_t *counters_of(const struct timeline *timeline)
+{
+    json_t *counters = json_array();
+
+    for (uint32_t i = 0; i < timeline->tracks; i++) {
+        if (timeline->track[i].kind == TRACK_COUNTER) {
+            json_array_append_new(counters, counter_of(timeline, i));
+        }
+    }
+    return counters;
+}
+
+static json_t *data_of(const struct timeline *timeline, const struct profile *profile)
 {
     json_t *names = json_array(), *titles = json_array();
 
@@ -223,17 +283,18 @@ static json_t *data_of(const struct timeline *timeline)
     for (size_t i = 0; i < PPU_ARRAY_SIZE(columns); i++) {
         json_array_append_new(titles, json_string(columns[i]));
     }
-    return json_pack("{s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o}", "length_ns",
+    return json_pack("{s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "length_ns",
                      (json_int_t)(timeline->ended_ns - timeline->began_ns), "records", (json_int_t)timeline->records,
                      "names", names, "tracks", tracks_of(timeline), "kernel_columns", titles, "kernels",
-                     kernels_of(timeline), "trees", trees_of(timeline), "warnings", warnings_of(timeline));
+                     kernels_of(timeline), "trees", trees_of(timeline), "warnings", warnings_of(timeline), "faults",
+                     faults_of(timeline), "counters", counters_of(timeline), "profile", page_profile(profile));
 }
 
-bool page_write(FILE *file, const struct timeline *timeline)
+bool page_write(FILE *file, const struct timeline *timeline, const struct profile *profile)
 {
     size_t size = (uintptr_t)page_end - (uintptr_t)page_start; /* two objects to the compiler */
     const char *mark = memmem(page_start, size, DATA_MARK, strlen(DATA_MARK));
-    json_t *data = data_of(timeline);
+    json_t *data = data_of(timeline, profile);
     size_t before = (size_t)(mark - page_start), after = size - before - strlen(DATA_MARK);
 
     bool written = data && fwrite(page_start, 1, before, file) == before && json_dumpf(data, file, FLAGS) == 0 &&

@@ -5,10 +5,11 @@
 
 #include <stdio.h>
 
+#include "tools/trace/profile.h"
 #include "tools/trace/timeline.h"
 
 /* False with errno. */
-bool page_write(FILE *file, const struct timeline *timeline);
+bool page_write(FILE *file, const struct timeline *timeline, const struct profile *profile);
 bool svg_write(FILE *file, const struct timeline *timeline);
 
 /* Numbers of the tracks that have slices, in the order in which they are shown. Freed by the caller. */

@@ -4,6 +4,7 @@
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "tools/report/page.h"
 #include "tools/trace/load.h"
@@ -12,8 +13,8 @@
 static const char usage[] =
     "Usage: ppu-report [OPTION]... RECORD\n"
     "\n"
-    "Makes one page of HTML from a record of ppu-trace: a timeline to zoom, move and search in, a table of kernels, and the\n"
-    "trees of launches by threads. The page needs no network and no other file.\n"
+    "Makes one page of HTML from a record of ppu-trace or ppu-prof: a timeline to zoom, move and search in, counters over\n"
+    "time, a table of kernels, faults, trees of launches by threads, and sources with what was counted. The page needs no network and no other file.\n"
     "\n"
     "  -o, --output FILE  where to (default: ppu.html, or ppu.svg)\n"
     "  --svg              make a picture of the timeline in SVG instead\n"
@@ -24,10 +25,10 @@ static const char usage[] =
     "  0    the page was written\n"
     "  2    an option is wrong, the record cannot be read, or the page not written\n";
 
-static void write_report(const char *path, const struct timeline *timeline, bool svg)
+static void write_report(const char *path, const struct timeline *timeline, const struct profile *profile, bool svg)
 {
     FILE *file = fopen(path, "we");
-    bool written = file && (svg ? svg_write(file, timeline) : page_write(file, timeline));
+    bool written = file && (svg ? svg_write(file, timeline) : page_write(file, timeline, profile));
     int reason = errno;
 
     if (file && fclose(file) != 0) {
@@ -50,6 +51,7 @@ int main(int argc, char **argv)
     };
     const char *output = NULL;
     struct timeline timeline;
+    struct profile profile;
     bool svg = false;
 
     message_begin("ppu-report", argv);
@@ -72,8 +74,12 @@ int main(int argc, char **argv)
     if (argc - optind != 1) {
         message_fail("read the options: %s", argc == optind ? "show which record?" : "one record at a time");
     }
-    load_timeline(&timeline, argv[optind]);
-    write_report(output ? output : svg ? "ppu.svg" : "ppu.html", &timeline, svg);
+    int fd = load_open(argv[optind]);
+    load_timeline_file(&timeline, fd, argv[optind]);
+    load_profile_file(&profile, fd, argv[optind]);
+    close(fd);
+    write_report(output ? output : svg ? "ppu.svg" : "ppu.html", &timeline, &profile, svg);
+    profile_free(&profile);
     timeline_free(&timeline);
     return 0;
 }

@@ -29,7 +29,8 @@ static void warn(const struct timeline *timeline, const char *path)
     }
 }
 
-void load_timeline_file(struct timeline *timeline, int fd, const char *path)
+/* The bytes of a record, or an end with a sentence. */
+static void *map_record(int fd, const char *path, size_t *size)
 {
     struct stat status;
 
@@ -44,21 +45,49 @@ void load_timeline_file(struct timeline *timeline, int fd, const char *path)
     if (bytes == MAP_FAILED) {
         message_fail("read %s: %s", path, strerror(errno));
     }
-    const char *why = timeline_read(timeline, bytes, (size_t)status.st_size);
-    munmap(bytes, (size_t)status.st_size);
+    *size = (size_t)status.st_size;
+    return bytes;
+}
+
+void load_profile_file(struct profile *profile, int fd, const char *path)
+{
+    size_t size;
+    void *bytes = map_record(fd, path, &size);
+    const char *why = profile_read(profile, bytes, size);
+
+    munmap(bytes, size);
+    if (why) {
+        message_fail("read %s: %s", path, why);
+    }
+}
+
+void load_timeline_file(struct timeline *timeline, int fd, const char *path)
+{
+    size_t size;
+    void *bytes = map_record(fd, path, &size);
+    const char *why = timeline_read(timeline, bytes, size);
+
+    munmap(bytes, size);
     if (why) {
         message_fail("read %s: %s", path, why);
     }
     warn(timeline, path);
 }
 
-void load_timeline(struct timeline *timeline, const char *path)
+int load_open(const char *path)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC);
 
     if (fd < 0) {
         message_fail("read %s: %s", path, strerror(errno));
     }
+    return fd;
+}
+
+void load_timeline(struct timeline *timeline, const char *path)
+{
+    int fd = load_open(path);
+
     load_timeline_file(timeline, fd, path);
     close(fd);
 }

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/trace/profile.h"
 
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "tools/trace/map.h"
 #include "tools/trace/record_file.h"
+
+#define TITLE_KERNELS 6u
 
 /* ---- programs ---- */
 
@@ -22,20 +26,20 @@ static uint32_t program_of(struct profile *profile, const uint8_t *image, size_t
             return i;
         }
     }
-    struct profile_program program = { .image = malloc(bytes + 1), .image_bytes = bytes };
-    if (program.image) {
-        memcpy(program.image, image, bytes);
+    profile->program = list_more(profile->program, profile->programs, sizeof(*profile->program));
+    struct profile_program *program = &profile->program[profile->programs];
+    *program = (struct profile_program){ .image = malloc(bytes + 1), .image_bytes = bytes };
+    if (program->image) {
+        memcpy(program->image, image, bytes);
     }
-    if (!program.image || ppu_program_open(program.image, bytes, &program.view)) {
-        free(program.image);
+    if (!program->image || ppu_program_open(program->image, bytes, &program->view)) {
+        free(program->image);
         return MAP_NONE;
     }
-    program.insns = program.view.header->code_bytes / PPU_INSN_BYTES;
+    program->insns = program->view.header->code_bytes / PPU_INSN_BYTES;
     for (uint32_t i = 0; i < PROFILE_LAUNCHERS; i++) {
-        program.insn[i] = calloc((size_t)program.insns + 1, sizeof(*program.insn[i]));
+        program->insn[i] = calloc((size_t)program->insns + 1, sizeof(*program->insn[i]));
     }
-    profile->program = list_more(profile->program, profile->programs, sizeof(*profile->program));
-    profile->program[profile->programs] = program;
     return profile->programs++;
 }
 
@@ -108,6 +112,11 @@ uint64_t profile_stalls(const struct profile_counts *counts)
         stalls += counts->count[i];
     }
     return stalls;
+}
+
+bool profile_has_counts(const struct profile_counts *counts)
+{
+    return counts->count[PPU_PROFILE_INSNS] + profile_stalls(counts) != 0;
 }
 
 static void take_entry(struct profile *profile, const struct record_profile *head,
@@ -220,9 +229,8 @@ uint32_t *profile_order(const struct profile *profile, uint32_t *count)
     *count = 0;
     for (uint32_t i = 0; order && i < profile->programs; i++) {
         const struct profile_program *program = &profile->program[i];
-        if (insns_of(program) + profile_stalls(&program->total[PROFILE_BY_HOST]) +
-                profile_stalls(&program->total[PROFILE_BY_THREAD]) !=
-            0) {
+        if (profile_has_counts(&program->total[PROFILE_BY_HOST]) ||
+            profile_has_counts(&program->total[PROFILE_BY_THREAD])) {
             order[(*count)++] = i;
         }
     }
@@ -237,7 +245,8 @@ static bool same_kernels(const struct profile_program *a, const struct profile_p
 {
     uint32_t kernels = a->view.header->kernels;
 
-    if (kernels != b->view.header->kernels || !a->source != !b->source || (a->source && strcmp(a->source, b->source))) {
+    if (kernels != b->view.header->kernels || !a->source != !b->source ||
+        (a->source && strcmp(a->source, b->source) != 0)) {
         return false;
     }
     for (uint32_t i = 0; i < kernels; i++) {
@@ -261,6 +270,62 @@ uint32_t profile_variant(const struct profile *profile, uint32_t program, uint32
     return number;
 }
 
+/* Appends to a text, as far as there is room. */
+static void __attribute__((format(printf, 3, 4))) append(char *text, size_t size, const char *format, ...)
+{
+    size_t used = strlen(text);
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(text + used, size - used, format, arguments);
+    va_end(arguments);
+}
+
+void profile_title(const struct profile *profile, uint32_t number, enum profile_launcher by,
+                   char title[PROFILE_TITLE_BYTES])
+{
+    const struct ppu_program_view *view = &profile->program[number].view;
+    const char *name = view->text + view->header->source;
+    uint32_t of, variant = profile_variant(profile, number, &of);
+
+    snprintf(title, PROFILE_TITLE_BYTES, "Program %.100s", *name ? name : "?");
+    for (uint32_t i = 0; i < view->header->kernels && i < TITLE_KERNELS; i++) {
+        append(title, PROFILE_TITLE_BYTES, "%s%.40s", i ? ", " : ": ", view->text + view->kernels[i].name);
+    }
+    append(title, PROFILE_TITLE_BYTES, "%s", view->header->kernels > TITLE_KERNELS ? ", ..." : "");
+    if (of > 1) {
+        append(title, PROFILE_TITLE_BYTES, "; variant %u of %u", variant, of);
+    }
+    append(title, PROFILE_TITLE_BYTES, "; launched by %s", by == PROFILE_BY_THREAD ? "threads" : "the host");
+}
+
+uint64_t profile_insns(const struct profile *profile)
+{
+    uint64_t insns = 0;
+
+    for (uint32_t i = 0; i < profile->programs; i++) {
+        insns += insns_of(&profile->program[i]);
+    }
+    return insns;
+}
+
+void profile_about(const struct profile *profile, char about[PROFILE_TITLE_BYTES])
+{
+    snprintf(about, PROFILE_TITLE_BYTES, "%llu warp instructions", (unsigned long long)profile_insns(profile));
+    if (profile->period != PPU_PROFILE_EXACT) {
+        append(about, PROFILE_TITLE_BYTES, ", from samples of one in %u", profile->period);
+    }
+    append(about, PROFILE_TITLE_BYTES, "\n");
+    if (profile->missing) {
+        append(about, PROFILE_TITLE_BYTES, "%llu counts are missing: the table had no room for them\n",
+               (unsigned long long)profile->missing);
+    }
+    if (profile->strange) {
+        append(about, PROFILE_TITLE_BYTES, "%llu counts are at addresses of no program that is known\n",
+               (unsigned long long)profile->strange);
+    }
+}
+
 uint32_t *profile_lines(const struct profile_program *program)
 {
     const struct ppu_program_view *view = &program->view;
@@ -273,6 +338,20 @@ uint32_t *profile_lines(const struct profile_program *program)
         lines[i] = line;
     }
     return lines;
+}
+
+uint32_t profile_last_line(const struct profile_program *program, const uint32_t *line_of, const char *source)
+{
+    uint32_t last = 0, lines = 0;
+
+    for (uint32_t i = 0; i < program->insns; i++) {
+        last = line_of[i] > last ? line_of[i] : last;
+    }
+    for (; source && *source; lines++) {
+        source += strcspn(source, "\n");
+        source += *source == '\n';
+    }
+    return last > lines ? last : lines;
 }
 
 const char *profile_source_line(const char *source, uint32_t line, size_t *bytes)

@@ -58,13 +58,24 @@ void profile_free(struct profile *profile);
 uint32_t *profile_order(const struct profile *profile, uint32_t *count);
 /* Adds counts to others. */
 void profile_add(struct profile_counts *to, const struct profile_counts *more);
+bool profile_has_counts(const struct profile_counts *counts);
 /* All stalls. */
 uint64_t profile_stalls(const struct profile_counts *counts);
 /* Which of the images with these kernels it is, from 1 on, and how many there are: of OpenCL C, variants of one
  * program. */
 uint32_t profile_variant(const struct profile *profile, uint32_t program, uint32_t *of);
+#define PROFILE_TITLE_BYTES 512u
+/* What a program is called: its file, kernels, variant, and who launched it. */
+void profile_title(const struct profile *profile, uint32_t number, enum profile_launcher by,
+                   char title[PROFILE_TITLE_BYTES]);
+/* Instructions of all programs. */
+uint64_t profile_insns(const struct profile *profile);
+/* Lines that say how much there is, how it was counted, and what is missing. */
+void profile_about(const struct profile *profile, char about[PROFILE_TITLE_BYTES]);
 /* The line of each instruction; 0 where it is not known. */
 uint32_t *profile_lines(const struct profile_program *program);
+/* The highest line of a program's instructions and of its source, which may be NULL. */
+uint32_t profile_last_line(const struct profile_program *program, const uint32_t *line_of, const char *source);
 /* The text of a line of the source, without its end; its length. NULL: there is none. */
 const char *profile_source_line(const char *source, uint32_t line, size_t *bytes);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "tools/prof/source.h"
+#include "tools/trace/source.h"
 
 #include <stdio.h>
 #include <stdlib.h>

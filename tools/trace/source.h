@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Finds the source of a program whose record has none: files, by the name in the image. */
-#ifndef TOOLS_PROF_SOURCE_H
-#define TOOLS_PROF_SOURCE_H
+#ifndef TOOLS_TRACE_SOURCE_H
+#define TOOLS_TRACE_SOURCE_H
 
 #include "tools/trace/profile.h"
 
