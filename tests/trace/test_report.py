@@ -88,10 +88,13 @@ def profile():
 def counters():
     """The page has the highest value of each span of time, and so the highest of all."""
     data, trace = data_of(at("bfs.html")), Trace(at("bfs.json"))
-    for name in ("Tasks that wait", "Tasks that run", "CTAs on SMs"):
-        counter, = [counter for counter in data["counters"] if counter["title"] == name]
+    counted = {counter["title"]: counter for counter in data["counters"]}
+    assert "CTAs on SMs" in counted and "Total INSNS" in counted, counted.keys()
+    for name, counter in counted.items():
         values = [event["args"]["value"] for event in trace.events if event["ph"] == "C" and event["name"] == name]
-        assert max(counter["value"]) == max(values) > 0 and counter["at"] == sorted(set(counter["at"])), name
+        assert abs(max(counter["value"]) - max(values)) < 1e-9 and counter["at"] == sorted(set(counter["at"])), name
+    assert max(counted["CTAs on SMs"]["value"]) > 0
+    assert {event["name"] for event in trace.events if event["ph"] == "C"} == set(counted)
 
 
 def names_do_no_harm():

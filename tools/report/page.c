@@ -233,7 +233,13 @@ static json_t *faults_of(const struct timeline *timeline)
     return rows;
 }
 
-/* Of a counter the highest value in each of some spans of time, and the last. */
+static void add_span(json_t *at, json_t *values, uint64_t begun_ns, double highest)
+{
+    json_array_append_new(at, json_integer((json_int_t)begun_ns));
+    json_array_append_new(values, json_real(highest));
+}
+
+/* Makes of a counter the highest value in each of some spans of time, and the last. */
 static json_t *counter_of(const struct timeline *timeline, uint32_t track)
 {
     uint64_t span_ns = (timeline->ended_ns - timeline->began_ns) / COUNTER_SPANS + 1, begun = UINT64_MAX;
@@ -244,8 +250,7 @@ static json_t *counter_of(const struct timeline *timeline, uint32_t track)
         const struct timeline_point *point = &timeline->point[i];
         uint64_t span = point->track == track ? (point->time_ns - timeline->began_ns) / span_ns : begun;
         if (span != begun && begun != UINT64_MAX) {
-            json_array_append_new(at, json_integer((json_int_t)(begun * span_ns)));
-            json_array_append_new(values, json_real(highest));
+            add_span(at, values, begun * span_ns, highest);
             highest = last;
         }
         begun = span;
@@ -253,8 +258,7 @@ static json_t *counter_of(const struct timeline *timeline, uint32_t track)
         highest = PPU_MAX(highest, last);
     }
     if (begun != UINT64_MAX) {
-        json_array_append_new(at, json_integer((json_int_t)(begun * span_ns)));
-        json_array_append_new(values, json_real(highest));
+        add_span(at, values, begun * span_ns, highest);
     }
     return json_pack("{s:s, s:o, s:o}", "title", timeline->texts.text[timeline->track[track].name], "at", at, "value",
                      values);

@@ -77,10 +77,10 @@ static json_t *lines_of(const struct sheet *sheet, const struct profile_counts *
         if (!text && !profile_has_counts(&line[i])) {
             continue;
         }
-        json_array_append_new(lines, json_pack("{s:o, s:f, s:o}", "cells",
-                                               cells_of(&line[i], sheet->whole, i, text, bytes), "share",
-                                               ratio(line[i].count[PPU_PROFILE_INSNS], sheet->whole), "insns",
-                                               profile_has_counts(&line[i]) ? insns_of_line(sheet, i) : json_array()));
+        json_array_append_new(lines,
+                              json_pack("{s:o, s:f, s:o}", "cells", cells_of(&line[i], sheet->whole, i, text, bytes),
+                                        "share", ratio(line[i].count[PPU_PROFILE_INSNS], sheet->whole), "insns",
+                                        profile_has_counts(&line[i]) ? insns_of_line(sheet, i) : json_array()));
     }
     return lines;
 }
@@ -104,7 +104,8 @@ static json_t *program_of(const struct profile *profile, uint32_t number, enum p
     }
     profile_title(profile, number, by, title);
     json_t *text = json_string(title);
-    json_t *made = json_pack("{s:o, s:o}", "title", text ? text : json_string("?"), "lines", lines ? lines : json_array());
+    json_t *made =
+        json_pack("{s:o, s:o}", "title", text ? text : json_string("?"), "lines", lines ? lines : json_array());
     free(line);
     free(line_of);
     free(read);
