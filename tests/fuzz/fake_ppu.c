@@ -12,6 +12,7 @@
 #include "ppu/mmu.h"
 #include "runtime/block.h"
 #include "runtime/memory.h"
+#include "runtime/profile.h"
 #include "runtime/program.h"
 #include "runtime/recorder.h"
 #include "runtime/stream.h"
@@ -55,6 +56,12 @@ uint64_t ppu_device_vram_alignment(const struct ppu_device *device)
     return 4096; /* no shared virtual memory */
 }
 
+enum ppu_err ppu_device_policy(struct ppu_device *device, enum ppu_policy policy, uint32_t value)
+{
+    (void)device, (void)policy, (void)value;
+    return PPU_OK;
+}
+
 bool ppu_record_wanted(void)
 {
     return false;
@@ -63,6 +70,16 @@ bool ppu_record_wanted(void)
 uint32_t recorder_add_kernel(const struct ppu_program *program, const struct ppu_kernel_entry *entry)
 {
     return ppu_record_name(program->view.text + entry->name);
+}
+
+void profile_program_loaded(struct ppu_program *program)
+{
+    (void)program; /* no tool profiles it */
+}
+
+void profile_program_unloaded(struct ppu_program *program)
+{
+    (void)program;
 }
 
 void ppu_program_source(const struct ppu_program *program, const char *text, size_t bytes)
