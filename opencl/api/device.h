@@ -14,6 +14,7 @@ struct _cl_device_id {
     struct object object;
     struct ppu_device *ppu;
     const struct ppu_device_info *info;
+    bool warm;      /* atomic: something was launched, or another queue does it */
     uint32_t nests; /* atomic: contexts whose kernels can enqueue on it */
 };
 

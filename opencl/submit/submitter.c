@@ -7,6 +7,7 @@
 #include "opencl/api/queue.h"
 #include "opencl/api/record.h"
 #include "opencl/submit/printf.h"
+#include "opencl/submit/warm_up.h"
 #include "ppu/macros.h"
 #include "ppu/sem.h"
 
@@ -224,6 +225,7 @@ static enum ppu_err open_objects(struct submitter *submitter)
         err = ppu_memory_create(context, PPU_MEMORY_VRAM, SUBMITTER_DEPTH * sizeof(struct times), &submitter->times);
     }
     if (err == PPU_OK) {
+        submitter->warm_up = warm_up(submitter);
         submitter->threaded = pthread_create(&submitter->thread, NULL, serve_submitter, submitter) == 0;
         err = submitter->threaded ? PPU_OK : PPU_ERR_NO_MEMORY;
     }
@@ -249,6 +251,7 @@ void submitter_close(struct submitter *submitter)
     }
     ppu_channel_destroy(submitter->channel);
     ppu_stream_destroy(submitter->stream);
+    ppu_program_unload(submitter->warm_up);
     ppu_memory_free(submitter->times);
     ppu_memory_free(submitter->printed);
     pthread_cond_destroy(&submitter->work);

@@ -16,10 +16,11 @@ struct submitter {
     struct ppu_memory *times;         /* a pair of semaphores for each place in `flight`: begin, end */
     cl_event flight[SUBMITTER_DEPTH]; /* under the context's lock; a ring */
     uint32_t first, count;
-    struct ppu_memory *printed; /* where kernels print to; NULL: none of them has so far */
-    cl_event printing;          /* in flight, with that memory; NULL: none. There is at most one */
-    uint64_t ended_ns;          /* when the last command has, by the host's clock; of the thread */
-    bool broken;                /* its channel cannot be used again */
+    struct ppu_memory *printed;  /* where kernels print to; NULL: none of them has so far */
+    cl_event printing;           /* in flight, with that memory; NULL: none. There is at most one */
+    struct ppu_program *warm_up; /* a kernel that was launched when the PPU was new; NULL: none */
+    uint64_t ended_ns;           /* when the last command has, by the host's clock; of the thread */
+    bool broken;                 /* its channel cannot be used again */
     bool threaded;
     pthread_t thread; /* waits for the commands in flight */
     pthread_cond_t work;

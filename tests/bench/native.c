@@ -17,6 +17,7 @@
 #define WARM_UP 200u
 #define ROUNDS 2000u
 
+#define START_MS 60.0
 #define IRQ_BUDGET_US 60.0
 #define IDLE_S 3u
 #define IDLE_BUDGET_PERCENT 0.1
@@ -71,7 +72,7 @@ static void start_up(void)
     const double median_ms = bench_quantile(us, STARTS, 0.5) / 1000;
     snprintf(note, sizeof(note), "from no QEMU to the end of the first kernel; median of %u, most %.0f ms", STARTS,
              bench_quantile(us, STARTS, 1) / 1000);
-    bench_row("engine.start_ms", median_ms, "ms", 0, note);
+    bench_row("engine.start_ms", median_ms, "ms", START_MS, note);
 }
 
 /* A block of nothing but the release and the interrupt of its event. */

@@ -14,8 +14,10 @@
 
 #define LAUNCHES 201u
 #define COPIES 7u
+#define PROGRAMS 15u
 #define PRIME_ITEMS 1000003u
 #define COPY_BYTES (16u << 20)
+#define EMPTY_NATIVE_US 45.0
 #define BUILD_COLD_GUEST_MS 8000.0
 #define BUILD_CACHED_GUEST_MS 500.0
 
@@ -130,9 +132,51 @@ static void bench_empty(const struct bench *bench)
         launch(bench, kernel, 1);
         us[i] = now_us() - begun;
     }
-    row(bench, "empty_kernel_us", median(us, LAUNCHES), "us", "lower", 0,
+    row(bench, "empty_kernel_us", median(us, LAUNCHES), "us", "lower",
+        strcmp(bench->where, "native") == 0 ? EMPTY_NATIVE_US : 0,
         "enqueue of an empty kernel of one work-item, and clFinish; median of 201");
     clReleaseKernel(kernel);
+}
+
+/* The first launch of a program that has just been built; programs differ, so that none is loaded already. */
+static double first_launch_us(const struct bench *bench, uint32_t number)
+{
+    static const char *const text = "kernel void first(global uint *out) { out[get_global_id(0)] = NUMBER; }";
+    const size_t items = 256;
+    cl_int error = CL_SUCCESS;
+    char options[32];
+
+    snprintf(options, sizeof(options), "-DNUMBER=%u", (unsigned)number);
+    cl_program program = clCreateProgramWithSource(bench->context, 1, (const char **)(void *)&text, NULL, &error);
+    check(error, "program");
+    check(clBuildProgram(program, 1, &bench->device, options, NULL, NULL), "build");
+    cl_mem out = clCreateBuffer(bench->context, 0, items * sizeof(cl_uint), NULL, &error);
+    check(error, "buffer");
+    const double begun = now_us();
+    cl_kernel kernel = clCreateKernel(program, "first", &error);
+    check(error, "kernel");
+    check(clSetKernelArg(kernel, 0, sizeof(cl_mem), &out), "argument");
+    launch(bench, kernel, items);
+    const double us = now_us() - begun;
+    clReleaseKernel(kernel);
+    clReleaseMemObject(out);
+    clReleaseProgram(program);
+    return us;
+}
+
+static void bench_first_launch(const struct bench *bench)
+{
+    double us[PROGRAMS];
+    char note[160];
+
+    for (uint32_t i = 0; i < PROGRAMS; i++) {
+        us[i] = first_launch_us(bench, i);
+    }
+    const double first = us[0];
+    snprintf(note, sizeof(note),
+             "first launch of a program after its build, with clCreateKernel and clFinish; median of %u", PROGRAMS);
+    row(bench, "first_launch_us", median(us, PROGRAMS), "us", "lower", 0, note);
+    row(bench, "process_launch_us", first, "us", "lower", 0, "the same, of the first program of the process");
 }
 
 static void bench_copy(const struct bench *bench)
@@ -195,6 +239,7 @@ int main(int argc, char **argv)
     begin(&bench);
     bench_build(&bench, cached);
     if (!cached) {
+        bench_first_launch(&bench);
         bench_empty(&bench);
         bench_copy(&bench);
         bench_prime(&bench);
