@@ -88,10 +88,15 @@ static void choose_lanes(struct shape *s, uint64_t *random)
     }
 }
 
+#define KINDS 9u
+#define KIND_OVERLAPPING 7u /* several words, from a word or two behind those of the lane before */
+
 static void choose_offsets(struct shape *s, uint64_t *random)
 {
     const uint32_t room = s->shared ? SHARED_BYTES : MEMORY_BYTES, bytes = widths[s->width].bytes;
-    const uint32_t near = s->shared ? room : PPU_PAGE_64K, kind = s->form == BASE_ALONE ? 2 : random_below(random, 8);
+    const uint32_t near = s->shared ? room : PPU_PAGE_64K,
+                   kind = s->form == BASE_ALONE ? 2 : random_below(random, KINDS);
+    const uint32_t apart = bytes >= 8 && s->form != INDEX ? 4u << random_below(random, 2) : bytes;
     uint32_t begin = random_below(random, (room - PPU_MAX_WAVE * 2 * bytes) / bytes) * bytes;
 
     if (kind == 1 && !s->shared) {
@@ -114,6 +119,9 @@ static void choose_offsets(struct shape *s, uint64_t *random)
             break;
         case 5:
             s->offset[i] = random_below(random, near / bytes) * bytes;
+            break;
+        case KIND_OVERLAPPING:
+            s->offset[i] = begin + i * apart;
             break;
         case 6:
             s->offset[i] = begin + (i ^ (i == s->wave / 2)) * bytes; /* in a row but for one */
