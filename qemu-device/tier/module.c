@@ -9,4 +9,5 @@ const struct tier_module ppu_tier_module = {
     .layout = tier_layout,
     .translate = tier_translate,
     .drop = tier_drop,
+    .failed = tier_failed,
 };

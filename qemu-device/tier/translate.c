@@ -8,13 +8,16 @@
 
 #include <llvm-c/Analysis.h>
 #include <llvm-c/BitReader.h>
+#include <llvm-c/ErrorHandling.h>
 #include <llvm-c/ExecutionEngine.h>
 #include <llvm-c/Target.h>
 #include <llvm-c/TargetMachine.h>
 #include <llvm-c/Transforms/PassBuilder.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define PASSES                                                                                                                                         \
     "always-inline,globaldce,function(sroa,early-cse,instcombine<no-verify-fixpoint>,simplifycfg,gvn,instcombine<no-verify-fixpoint>,dse,simplifycfg," \
@@ -41,6 +44,26 @@ static pthread_once_t ready = PTHREAD_ONCE_INIT;
 static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
 static LLVMTargetMachineRef machine; /* for the passes; NULL: LLVM has none for this host */
 
+static bool failed; /* atomic */
+
+/* LLVM would end the process when this returned. */
+static void on_fatal_error(const char *reason)
+{
+    fprintf(stderr,
+            "ppu: translate a loop: LLVM has met an error that it does not return from: %s; "
+            "loops that are not translated yet are interpreted\n",
+            reason);
+    __atomic_store_n(&failed, true, __ATOMIC_RELEASE);
+    for (;;) {
+        pause();
+    }
+}
+
+bool tier_failed(void)
+{
+    return __atomic_load_n(&failed, __ATOMIC_ACQUIRE);
+}
+
 static bool has_v4(void)
 {
     return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
@@ -60,6 +83,7 @@ static void make_ready(void)
     LLVMTargetRef target;
     char *error = NULL;
 
+    LLVMInstallFatalErrorHandler(on_fatal_error);
     LLVMLinkInMCJIT();
     LLVMInitializeNativeTarget();
     LLVMInitializeNativeAsmPrinter();

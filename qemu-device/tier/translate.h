@@ -10,5 +10,6 @@ struct tier_unit;
 
 bool tier_translate(const struct tier_unit *unit, struct tier_translation *out);
 void tier_drop(struct tier_translation *translation);
+bool tier_failed(void);
 
 #endif

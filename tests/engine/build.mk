@@ -41,7 +41,15 @@ $(eval $(call engine_test,pause,asan plain,tests/engine/worst.c))
 $(eval $(call engine_test,litmus))
 $(eval $(call engine_test,pending_adds,asan plain))
 $(eval $(call engine_test,progress))
-RUNTIME_engine-tier := $(TIER_MODULE)
+STUCK_TIER := $(BUILD)/plain/tests/stuck-tier.so
+$(eval $(call ppu_unit,stuck-tier,tests/engine/stuck_tier.c,-D_GNU_SOURCE -fPIC))
+$(eval $(call ppu_compile,plain,stuck-tier,tests/engine/stuck_tier.c,-D_GNU_SOURCE -fPIC))
+$(STUCK_TIER): $(call ppu_objects,plain,stuck-tier,tests/engine/stuck_tier.c)
+	$(call say,LD,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) -shared -g -o $@.$(pid) $^
+	$(Q)mv $@.$(pid) $@
+RUNTIME_engine-tier := $(TIER_MODULE) $(STUCK_TIER)
 TIMEOUT_engine-tier := 240
 $(eval $(call engine_test,tier,plain,tests/engine/generate.c))
 

@@ -3,6 +3,7 @@
  * Tests loops that are translated to code of the host: they do what the interpreter does, to the bytes of memory and
  * the counters. Two machines of one SM run the same programs; one translates every loop before it goes on.
  */
+#define _GNU_SOURCE
 #include "ppu/macros.h"
 #include "qemu-device/core/core.h"
 #include "qemu-device/core/sm/pool.h"
@@ -13,11 +14,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #define MODULE "build/plain/ppu-tier.so"
+#define STUCK_MODULE "build/plain/tests/stuck-tier.so"
 #define INPUT_BYTES 0x40000u
 #define TURNS 37u
 #define PROGRAMS 4u
+#define NS_PER_S 1000000000u
 
 struct pair {
     struct rig *plain;
@@ -79,7 +83,7 @@ struct params {
 
 /* ---- loops written by hand ---- */
 
-static void run(struct rig *rig, const char *text, uint32_t wave, uint32_t threads, const uint8_t *input)
+static struct ppu_tmd prepare(struct rig *rig, const char *text, uint32_t wave, uint32_t threads, const uint8_t *input)
 {
     const struct params params = { DATA_VA, TURNS, 0.37f };
 
@@ -90,6 +94,13 @@ static void run(struct rig *rig, const char *text, uint32_t wave, uint32_t threa
     tmd.shared_bytes = 4096;
     rig_shape(&tmd, 3, 1, threads, 1);
     rig_params(rig, 0, &tmd, &params, sizeof(params));
+    return tmd;
+}
+
+static void run(struct rig *rig, const char *text, uint32_t wave, uint32_t threads, const uint8_t *input)
+{
+    const struct ppu_tmd tmd = prepare(rig, text, wave, threads, input);
+
     rig_run_done(rig, &tmd);
 }
 
@@ -222,11 +233,50 @@ static void by_chance(void **state)
     free(input);
 }
 
+/* ---- a module that does not return ---- */
+
+static uint64_t now_ns(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
+}
+
+/* The loop waits for its translation: the SM stops all the same, and when there is none to come it is interpreted. */
+static void without_answer(void **state)
+{
+    struct pair *p = *state;
+    struct core_config config = board_small_config(1);
+    struct outcome outcome;
+
+    config.sms = 1;
+    config.engine_tier = TIER_AT_ONCE;
+    config.engine_tier_module = STUCK_MODULE;
+    struct rig *rig = rig_new_config(&config);
+    uint8_t *input = calloc(1, INPUT_BYTES);
+    assert_non_null(input);
+    run(p->plain, kernels[0], 32, 128, input);
+    const struct ppu_tmd tmd = prepare(rig, kernels[0], 32, 128, input);
+    rig_start(rig, 0, &tmd);
+    nanosleep(&(struct timespec){ 0, 100000000 }, NULL);
+    const uint64_t before_ns = now_ns();
+    core_pause(rig->board->core);
+    core_resume(rig->board->core);
+    assert_true(now_ns() - before_ns < NS_PER_S / 2);
+    assert_true(rig_wait(rig, 0, &outcome));
+    assert_memory_equal(rig_data(p->plain, 0), rig_data(rig, 0), INPUT_BYTES);
+    assert_int_equal(sm_translations(rig->board->core), 0);
+    rig_free(rig);
+    free(input);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
         { "translated loops do what the interpreter does [A7][A8]", by_hand, setup, teardown, NULL },
         { "so do loops of random programs [A7][E3]", by_chance, setup, teardown, NULL },
+        { "a translation that does not come stops nobody [A7]", without_answer, setup, teardown, NULL },
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -76,21 +76,32 @@ static void unit_make(const struct exec *x, const struct tier_head *head, struct
     }
 }
 
+/* What a translation costs follows from how long the loop is. */
+static bool is_hot(const struct tier_heads *heads, const struct tier_head *head)
+{
+    return head->spent / head->insns >= heads->threshold;
+}
+
 const struct tier_translation *tier_head_look(const struct exec *x, struct tier_head *head)
 {
+    struct tier *const tier = x->sm->heads->tier;
     bool never = false;
 
     if (!head->entry) {
         struct tier_unit unit;
+        if (!is_hot(x->sm->heads, head)) {
+            return NULL;
+        }
         head->never = head->insns > TIER_MAX_INSNS;
         if (head->never) {
             return NULL;
         }
         unit_make(x, head, &unit);
-        head->entry = tier_take(x->sm->heads->tier, &unit);
+        head->entry = tier_take(tier, &unit);
         head->never = !head->entry;
     }
     if (head->entry) {
+        tier_await(tier, head->entry, &x->sm->attention);
         head->translation = tier_ready(head->entry, &never);
         head->never = never;
     }

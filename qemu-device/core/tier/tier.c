@@ -14,8 +14,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
-#define HOT_INSNS (64u << 10)
+#define HOT_TIMES (64u << 10)
+#define NS_PER_S 1000000000l
+#define LOOK_NS 1000000 /* how often a wait for a translation looks whether it shall end */
 #define MOST_ENTRIES 512u
 
 enum entry_state {
@@ -97,8 +100,10 @@ static void *thread_main(void *opaque)
 {
     struct tier *const tier = opaque;
 
-    tier->module = load(tier->path);
+    const struct tier_module *const module = load(tier->path);
+
     pthread_mutex_lock(&tier->lock);
+    tier->module = module;
     while (!tier->quit) {
         struct tier_entry *const entry = next_asked(tier);
         if (!entry) {
@@ -224,11 +229,39 @@ struct tier_entry *tier_take(struct tier *tier, const struct tier_unit *unit)
         entry->users++;
         pthread_cond_signal(&tier->asked);
     }
-    while (entry && tier->at_once && entry->state == ENTRY_ASKED) {
-        pthread_cond_wait(&tier->answered, &tier->lock);
-    }
     pthread_mutex_unlock(&tier->lock);
     return entry;
+}
+
+static struct timespec look_again(void)
+{
+    struct timespec at;
+
+    clock_gettime(CLOCK_REALTIME, &at);
+    at.tv_nsec += LOOK_NS;
+    at.tv_sec += at.tv_nsec / NS_PER_S;
+    at.tv_nsec %= NS_PER_S;
+    return at;
+}
+
+/* Under the lock. LLVM has met an error that it does not return from. */
+static bool has_failed(const struct tier *tier)
+{
+    return tier->module && tier->module->failed();
+}
+
+void tier_await(struct tier *tier, const struct tier_entry *entry, const uint32_t *attention)
+{
+    if (!tier->at_once) {
+        return;
+    }
+    pthread_mutex_lock(&tier->lock);
+    while (__atomic_load_n(&entry->state, __ATOMIC_ACQUIRE) == ENTRY_ASKED && !has_failed(tier) &&
+           __atomic_load_n(attention, __ATOMIC_RELAXED) == 0) {
+        const struct timespec again = look_again();
+        pthread_cond_timedwait(&tier->answered, &tier->lock, &again);
+    }
+    pthread_mutex_unlock(&tier->lock);
 }
 
 void tier_give(struct tier *tier, struct tier_entry *entry)
@@ -250,7 +283,7 @@ const struct tier_translation *tier_ready(const struct tier_entry *entry, bool *
 
 uint32_t tier_threshold(const struct tier *tier)
 {
-    return tier->at_once ? 0 : HOT_INSNS;
+    return tier->at_once ? 0 : HOT_TIMES;
 }
 
 uint64_t tier_made(const struct tier *tier)
@@ -291,7 +324,13 @@ void tier_free(struct tier *tier)
     pthread_mutex_lock(&tier->lock);
     tier->quit = true;
     pthread_cond_signal(&tier->asked);
+    const bool stuck = has_failed(tier);
     pthread_mutex_unlock(&tier->lock);
+    if (stuck) {
+        pthread_detach(
+            tier->thread); /* it stands in LLVM for ever, with an entry; no SM enters a translation any more */
+        return;
+    }
     if (tier->started) {
         pthread_join(tier->thread, NULL);
     }

@@ -23,11 +23,13 @@ enum tier_mode {
 /* NULL: there is none, and everything is interpreted. The module is loaded when the first loop is hot. */
 struct tier *tier_new(const struct core_config *config);
 void tier_free(struct tier *tier);
-/* Instructions that a loop executes before it is translated. */
+/* Executions of each instruction of a loop, on the average, before it is translated. */
 uint32_t tier_threshold(const struct tier *tier);
 /* Asks for a translation; NULL: there is no memory, or no room. The caller has it until tier_give(). [any] */
 struct tier_entry *tier_take(struct tier *tier, const struct tier_unit *unit);
 void tier_give(struct tier *tier, struct tier_entry *entry);
+/* Where loops are translated before they go on: waits for the translation, or until somebody waits for the SM. */
+void tier_await(struct tier *tier, const struct tier_entry *entry, const uint32_t *attention);
 /* NULL: not yet, or, when *never is set, not at all. [any] */
 const struct tier_translation *tier_ready(const struct tier_entry *entry, bool *never);
 /* Counts translations that were made. [any] */

@@ -88,6 +88,8 @@ struct tier_module {
     uint64_t (*layout)(void);                                                      /* as tier_layout() of the module */
     bool (*translate)(const struct tier_unit *unit, struct tier_translation *out); /* false: it does not pay [any] */
     void (*drop)(struct tier_translation *translation);
+    /* LLVM has met an error that it does not return from: the thread that translates stays there. [any] */
+    bool (*failed)(void);
 };
 
 /* Tells one layout of what translated code accesses from another. */
