@@ -17,13 +17,42 @@
 #include "firmware/layout.h"
 #include "firmware/quota.h"
 #include "firmware/sem.h"
+#include "firmware/state.h"
 #include "firmware/workq.h"
 #include "ppu/macros.h"
 
 #define FAIRNESS_TURNS 8u                /* one turn in so many goes to the lowest priority, so that none starves */
 #define RETRY_NS (100 * TIMER_NS_PER_US) /* a need that nobody reports as met is tried again */
 
-static struct channel channels[PPU_MAX_CHANNELS];
+static FW_DMA struct channel channels[PPU_MAX_CHANNELS];
+
+static const struct ppu_state_span channel_spans[] = {
+#define PPU_STATE_CHANNEL(name, member, doc) STATE_SPAN(struct channel, member),
+#include "ppu/state.def"
+};
+
+const struct state_rows channel_state_rows = {
+    .rows = channels,
+    .count = &caps.channels,
+    .stride = sizeof(channels[0]),
+    .first = PPU_STATE_CHANNEL_STATE,
+    .spans = PPU_ARRAY_SIZE(channel_spans),
+    .span = channel_spans,
+};
+
+static const struct ppu_state_span channel_fault_spans[] = {
+#define PPU_STATE_FAULT(name, member, doc) STATE_SPAN(struct channel_fault, member),
+#include "ppu/state.def"
+};
+
+const struct state_rows channel_fault_state_rows = {
+    .vram = &layout.channel_faults,
+    .count = &caps.channels,
+    .stride = sizeof(struct channel_fault),
+    .first = PPU_STATE_FAULT_CODE,
+    .spans = PPU_ARRAY_SIZE(channel_fault_spans),
+    .span = channel_fault_spans,
+};
 static struct list_node ready[PPU_PRIORITIES]; /* RUNNING channels */
 static uint32_t ready_priorities;              /* bit p: ready[p] is not empty */
 static uint32_t turns;

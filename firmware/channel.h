@@ -41,9 +41,8 @@ struct sem_wait {
 
 /* Names what a WAITING channel waits for. */
 enum channel_need {
-    CHANNEL_NEEDS_IDLE,   /* everything it started has ended (C8) */
-    CHANNEL_NEEDS_RECORD, /* a task record */
-    CHANNEL_NEEDS_COPY,   /* a place in the copy queue */
+#define PPU_CHANNEL_NEED(name, number, doc) CHANNEL_NEEDS_##name = (number),
+#include "ppu/task_state.def"
 };
 
 /* The fault that stopped a channel; in protected VRAM, as only who asks for it reads it. */

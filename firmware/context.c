@@ -11,10 +11,12 @@
 #include "firmware/log.h"
 #include "firmware/nest.h"
 #include "firmware/quota.h"
+#include "firmware/state.h"
 #include "firmware/taskq.h"
 #include "firmware/tmdq.h"
 #include "firmware/workq.h"
 #include "ppu/limits.h"
+#include "ppu/macros.h"
 
 #define ROOT_VALID 1u
 
@@ -25,7 +27,21 @@ struct context {
     uint32_t tasks;
 };
 
-static struct context contexts[PPU_MAX_CONTEXTS];
+static FW_DMA struct context contexts[PPU_MAX_CONTEXTS];
+
+static const struct ppu_state_span context_spans[] = {
+#define PPU_STATE_CONTEXT(name, member, doc) STATE_SPAN(struct context, member),
+#include "ppu/state.def"
+};
+
+const struct state_rows context_state_rows = {
+    .rows = contexts,
+    .count = &caps.contexts,
+    .stride = sizeof(contexts[0]),
+    .first = PPU_STATE_CONTEXT_OPEN,
+    .spans = PPU_ARRAY_SIZE(context_spans),
+    .span = context_spans,
+};
 
 /* Flushes go to the device one at a time, in order: an acknowledgement then belongs to the first. */
 static struct admin_ticket *flushes[PPU_ADMIN_ENTRIES];

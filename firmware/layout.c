@@ -7,6 +7,7 @@
 #include "firmware/channel.h"
 #include "firmware/crash.h"
 #include "firmware/hal.h"
+#include "firmware/state.h"
 #include "ppu/limits.h"
 #include "ppu/macros.h"
 #include "ppu/mmu.h"
@@ -100,6 +101,7 @@ static void lay_out_all(void)
     layout.tmds = reserve_area(&end, (layout.tasks + layout.nest_tasks) * TMD_STRIDE, PPU_TMD_ALIGN);
     layout.params = reserve_area(&end, layout.tasks * PPU_MAX_PARAM, PPU_MAX_PARAM);
     layout.nest_params = reserve_area(&end, layout.nest_tasks * PPU_NEST_MAX_PARAM, PPU_NEST_MAX_PARAM);
+    layout.state = reserve_area(&end, state_bytes(), 64);
     layout.tokens = reserve_area(&end, caps.sms * layout.sm_tokens, PPU_TOKEN_ALIGN);
     layout.pt_base = reserve_area(&end, layout.pt_bytes, PPU_PT_ALIGN);
     layout.prot_limit = ppu_align_up(end, PROTECTED_ALIGN);
@@ -129,6 +131,7 @@ void layout_init(void)
 {
     layout.tasks = TASK_RECORDS;
     layout.nest_tasks = share_of_vram(NEST_SHARE, NEST_RECORDS_MIN, NEST_RECORDS_MAX) & ~(PPU_NEST_MIN_TASKS - 1u);
+    layout.records = layout.tasks + layout.nest_tasks;
     layout.pt_bytes = ppu_align_up(share_of_vram(PT_POOL_SHARE, PT_POOL_MIN, PT_POOL_MAX), PPU_PT_BYTES);
     layout.sm_tokens = sm_token_bytes();
     choose_ring_sizes();
@@ -155,8 +158,10 @@ void layout_publish(void)
         .tasks = layout.tasks,
         .tmds = layout.tmds.off,
         .tmd_stride = TMD_STRIDE,
+        .state = layout.state.off,
     };
     memcpy(info.build_id, hal_build_id(), PPU_BUILD_ID_BYTES);
     memcpy(hal_vram(layout.fw_info), &info, sizeof(info));
+    state_publish();
     hal_write(PPU_REG_FW_INFO, layout.fw_info.off);
 }

@@ -43,8 +43,10 @@ struct layout {
     ppu_vram_t tmds;           /* TMD copies, TMD_STRIDE apart */
     ppu_vram_t params; /* parameter copies, PPU_MAX_PARAM apart; then those of nests, PPU_NEST_MAX_PARAM apart */
     ppu_vram_t nest_params;
+    uint32_t records;    /* task records, all together */
     uint32_t tasks;      /* task records for what channels launch */
     uint32_t nest_tasks; /* and those behind them, for nests */
+    ppu_vram_t state;    /* struct ppu_state */
     ppu_vram_t tokens;   /* token queues of the SMs (E1) */
     uint32_t sm_tokens;  /* bytes of each SM's */
     ppu_vram_t pt_base;

@@ -10,6 +10,7 @@
 #include "firmware/places.h"
 #include "firmware/quota.h"
 #include "firmware/shared.h"
+#include "firmware/state.h"
 #include "ppu/limits.h"
 #include "ppu/macros.h"
 #include "ppu/save.h"
@@ -33,7 +34,21 @@ struct nest {
     uint32_t waiting[DEPTH_WORDS];    /* bit n: tasks of depth n + 1 are ADMITTED */
 };
 
-static struct nest nests[NESTS];
+static FW_DMA struct nest nests[NESTS];
+
+static const struct ppu_state_span nest_spans[] = {
+#define PPU_STATE_NEST(name, member, doc) STATE_SPAN(struct nest, member),
+#include "ppu/state.def"
+};
+
+const struct state_rows nest_state_rows = {
+    .rows = nests,
+    .most = NESTS,
+    .stride = sizeof(nests[0]),
+    .first = PPU_STATE_NEST_OPEN,
+    .spans = PPU_ARRAY_SIZE(nest_spans),
+    .span = nest_spans,
+};
 static uint64_t chunks_free; /* bit n: records from n * CHUNK on */
 static uint8_t nest_of_context[PPU_MAX_CONTEXTS];
 

@@ -1,10 +1,25 @@
 /* SPDX-License-Identifier: MIT */
 #include "firmware/policy.h"
 #include "firmware/hal.h"
+#include "firmware/state.h"
 #include "ppu/limits.h"
+#include "ppu/macros.h"
 #include "ppu/regs.h"
 
-uint32_t policies[PPU_POLICIES];
+FW_DMA uint32_t policies[PPU_POLICIES];
+
+static const struct ppu_state_span policy_spans[] = {
+    { 0, sizeof(policies[0]) },
+};
+
+const struct state_rows policy_state_rows = {
+    .rows = policies,
+    .most = PPU_POLICIES,
+    .stride = sizeof(policies[0]),
+    .first = PPU_STATE_POLICY_VALUE,
+    .spans = PPU_ARRAY_SIZE(policy_spans),
+    .span = policy_spans,
+};
 
 struct policy_row {
     uint32_t least;

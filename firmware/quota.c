@@ -3,9 +3,26 @@
 
 #include <string.h>
 
+#include "firmware/hal.h"
+#include "firmware/state.h"
 #include "ppu/fault.h"
+#include "ppu/macros.h"
 
-struct quota_pool quota_pools[PPU_RESOURCES];
+FW_DMA struct quota_pool quota_pools[PPU_RESOURCES];
+
+static const struct ppu_state_span quota_spans[] = {
+#define PPU_STATE_QUOTA(name, member, doc) STATE_SPAN(struct quota_pool, member),
+#include "ppu/state.def"
+};
+
+const struct state_rows quota_state_rows = {
+    .rows = quota_pools,
+    .most = PPU_RESOURCES,
+    .stride = sizeof(quota_pools[0]),
+    .first = PPU_STATE_QUOTA_TOTAL,
+    .spans = PPU_ARRAY_SIZE(quota_spans),
+    .span = quota_spans,
+};
 
 static const uint8_t kept_for_each[PPU_RESOURCES] = {
 #define PPU_RESOURCE(name, number, kept, doc) [PPU_RESOURCE_##name] = (kept),

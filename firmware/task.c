@@ -5,10 +5,25 @@
 #include "firmware/hal.h"
 #include "firmware/nest.h"
 #include "firmware/quota.h"
+#include "firmware/state.h"
 #include "ppu/limits.h"
 #include "ppu/macros.h"
 
-static struct task tasks[TASK_RECORDS_ALL];
+static FW_DMA struct task tasks[TASK_RECORDS_ALL];
+
+static const struct ppu_state_span task_spans[] = {
+#define PPU_STATE_TASK(name, member, doc) STATE_SPAN(struct task, member),
+#include "ppu/state.def"
+};
+
+const struct state_rows task_state_rows = {
+    .rows = tasks,
+    .count = &layout.records,
+    .stride = sizeof(tasks[0]),
+    .first = PPU_STATE_TASK_HANDLE,
+    .spans = PPU_ARRAY_SIZE(task_spans),
+    .span = task_spans,
+};
 static struct list_node pool; /* first freed is first used, so that a handle stays stale for long */
 static uint32_t free_count;
 

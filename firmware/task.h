@@ -17,18 +17,8 @@ struct channel;
 
 /* What is still allowed in each state stands in task.c, task_enter(). */
 enum task_state {
-    TASK_FREE,     /* in the pool, or of no nest */
-    TASK_LENT,     /* of a nest: free, being filled in by a thread, or in a TMDQ that threads made */
-    TASK_HELD,     /* waits in its TMDQ until the task before it has completed */
-    TASK_ADMITTED, /* waits for places to be saved in (nest.h) */
-    TASK_READY,    /* in the TMU's list of its priority */
-    TASK_RUNNING,  /* has a slot */
-    TASK_STOPPING, /* has a slot, which is being evicted */
-    TASK_KILLING,  /* has a slot, which is being killed */
-    TASK_PARKED,   /* every CTA that has begun waits for children (B7), or its queue is empty (A6) */
-    TASK_DRAINING, /* its threads have ended, its subtree has not (B8) */
-    TASK_ENDED,    /* ended without a slot event: its completion is to be done */
-    TASK_LINKING,  /* completed; the record stays until its launcher, which will read WAITING, names it (B6) */
+#define PPU_TASK_STATE(name, number, doc) TASK_##name = (number),
+#include "ppu/task_state.def"
     TASK_STATES,
 };
 

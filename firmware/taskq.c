@@ -8,6 +8,7 @@
 #include "firmware/hooks.h"
 #include "firmware/quota.h"
 #include "firmware/shared.h"
+#include "firmware/state.h"
 #include "firmware/timer.h"
 #include "firmware/wdu.h"
 #include "ppu/macros.h"
@@ -26,7 +27,21 @@ struct taskq {
     bool used; /* it has or had a task */
 };
 
-static struct taskq taskqs[PPU_TASKQS];
+static FW_DMA struct taskq taskqs[PPU_TASKQS];
+
+static const struct ppu_state_span taskq_spans[] = {
+#define PPU_STATE_TASKQ(name, member, doc) STATE_SPAN(struct taskq, member),
+#include "ppu/state.def"
+};
+
+const struct state_rows taskq_state_rows = {
+    .rows = taskqs,
+    .most = PPU_TASKQS,
+    .stride = sizeof(taskqs[0]),
+    .first = PPU_STATE_TASKQ_OPEN,
+    .spans = PPU_ARRAY_SIZE(taskq_spans),
+    .span = taskq_spans,
+};
 static struct list_node more;
 
 _Static_assert(PPU_TASKQS <= TASK_NO_TASKQ, "a task's number of its queue is a byte");

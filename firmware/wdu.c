@@ -17,6 +17,7 @@
 #include "firmware/rank.h"
 #include "firmware/ring.h"
 #include "firmware/share.h"
+#include "firmware/state.h"
 #include "firmware/stats.h"
 #include "firmware/taskq.h"
 #include "firmware/timer.h"
@@ -32,7 +33,21 @@ struct slot {
     bool rotate; /* evicted because its slice is over */
 };
 
-static struct slot slots[PPU_MAX_SLOTS];
+static FW_DMA struct slot slots[PPU_MAX_SLOTS];
+
+static const struct ppu_state_span slot_spans[] = {
+#define PPU_STATE_SLOT(name, member, doc) STATE_SPAN(struct slot, member),
+#include "ppu/state.def"
+};
+
+const struct state_rows slot_state_rows = {
+    .rows = slots,
+    .count = &caps.slots,
+    .stride = sizeof(slots[0]),
+    .first = PPU_STATE_SLOT_TASK,
+    .spans = PPU_ARRAY_SIZE(slot_spans),
+    .span = slot_spans,
+};
 static uint64_t free_slots;                                /* bit n: slot n */
 static _Alignas(uint32_t) uint8_t running[PPU_PRIORITIES]; /* slots whose task is RUNNING, by its priority */
 static uint32_t stopping;                                  /* slots whose task is STOPPING */

@@ -12,6 +12,7 @@
 #include "firmware/quota.h"
 #include "firmware/sem.h"
 #include "firmware/shared.h"
+#include "firmware/state.h"
 #include "firmware/task.h"
 #include "ppu/macros.h"
 
@@ -40,7 +41,21 @@ struct waiter {
     uint32_t threads;
 };
 
-static struct workq workqs[WORKQS];
+static FW_DMA struct workq workqs[WORKQS];
+
+static const struct ppu_state_span workq_spans[] = {
+#define PPU_STATE_WORKQ(name, member, doc) STATE_SPAN(struct workq, member),
+#include "ppu/state.def"
+};
+
+const struct state_rows workq_state_rows = {
+    .rows = workqs,
+    .most = WORKQS,
+    .stride = sizeof(workqs[0]),
+    .first = PPU_STATE_WORKQ_CHANNEL,
+    .spans = PPU_ARRAY_SIZE(workq_spans),
+    .span = workq_spans,
+};
 static uint8_t first_of_context[PPU_MAX_CONTEXTS]; /* its workqs: this one, and on by `next` */
 static struct waiter waiters[WAITERS];
 static struct list_node waiters_free;

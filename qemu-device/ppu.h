@@ -20,6 +20,7 @@
 #include "core.h"
 #include "ppu/mailbox.h"
 #include "ppu/poll.h"
+#include "ppu/state.h"
 
 #define TYPE_PPU "ppu"
 OBJECT_DECLARE_SIMPLE_TYPE(PPUState, PPU)
@@ -78,6 +79,8 @@ struct PPUState {
     QEMUBH *kick;
     QEMUTimer *kick_timer;
     QEMUTimer *timer;
+    QEMUTimer *readers;       /* of the state area */
+    int64_t watched_until_ns; /* QEMU_CLOCK_REALTIME */
 
     /* snapshot in the making or being loaded */
     uint32_t saved_instance;
@@ -94,6 +97,8 @@ bool ppu_props_check(PPUState *s, Error **errp);
 /* ---- ppu_host.c ---- */
 extern const struct core_host_ops ppu_host_ops;
 void ppu_host_init(PPUState *s);
+/* The core is there: who reads its state is answered from now on. */
+void ppu_host_watch(PPUState *s);
 
 /* ---- ppu_mcu.c ---- */
 /* Makes the MCU, held in reset, with what it can address. The VRAM region is there, the core comes next. */
@@ -109,6 +114,8 @@ void ppu_mcu_loaded(PPUState *s);
 /* The CPUs are about to run: a core that is held or has locked up does not, whatever a snapshot says of it. */
 void ppu_mcu_resumed(PPUState *s);
 char *ppu_mcu_text(PPUState *s);
+/* Processor time of the host that it has used; 0 when it shares its thread with other processors. */
+uint64_t ppu_mcu_cpu_ns(PPUState *s);
 
 /* ---- ppu_mailbox.c ---- */
 bool ppu_mailbox_init(PPUState *s, Error **errp);

@@ -172,6 +172,11 @@ static void host_kick(void *opaque)
     }
 }
 
+static uint64_t host_mcu_cpu_ns(void *opaque)
+{
+    return ppu_mcu_cpu_ns(opaque);
+}
+
 const struct core_host_ops ppu_host_ops = {
     .dma_read = host_dma_read,
     .dma_write = host_dma_write,
@@ -184,6 +189,7 @@ const struct core_host_ops ppu_host_ops = {
     .guest_error = host_guest_error,
     .timer_set = host_timer_set,
     .now_ns = host_now_ns,
+    .mcu_cpu_ns = host_mcu_cpu_ns,
     .kick = host_kick,
     .vram_clear = host_vram_clear,
     .vram_hide = host_vram_hide,
@@ -199,6 +205,27 @@ static void deadline_reached(void *opaque)
     PPUState *s = opaque;
 
     core_timer(s->core);
+}
+
+/*
+ * Readers of the state area ask in VRAM, which tells nobody: it is looked at now and then, by the host's time, so that
+ * a machine that stands still or counts instructions does not notice.
+ */
+static void look_for_readers(void *opaque)
+{
+    PPUState *s = opaque;
+    int64_t now_ns = qemu_clock_get_ns(QEMU_CLOCK_REALTIME);
+
+    if (core_show(s->core)) {
+        s->watched_until_ns = now_ns + PPU_STATE_AWAKE_NS;
+    }
+    timer_mod_ns(s->readers, now_ns + (now_ns < s->watched_until_ns ? PPU_STATE_WATCH_NS : PPU_STATE_LOOK_NS));
+}
+
+void ppu_host_watch(PPUState *s)
+{
+    s->readers = timer_new_ns(QEMU_CLOCK_REALTIME, look_for_readers, s);
+    look_for_readers(s);
 }
 
 void ppu_host_init(PPUState *s)

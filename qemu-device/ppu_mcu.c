@@ -330,3 +330,21 @@ char *ppu_mcu_text(PPUState *s)
                            s->mcu.armv7m.cpu->power_state == PSCI_ON ? "on" : "off", mcu_cpu(s)->halted, env->regs[15],
                            env->regs[13], env->v7m.exception, s->idle.poll.window_ns / 1000);
 }
+
+uint64_t ppu_mcu_cpu_ns(PPUState *s)
+{
+    CPUState *mcu = mcu_cpu(s), *other;
+    struct timespec time;
+    clockid_t clock;
+
+    CPU_FOREACH(other)
+    {
+        if (other != mcu && other->thread == mcu->thread) {
+            return 0;
+        }
+    }
+    if (!mcu->thread || pthread_getcpuclockid(mcu->thread->thread, &clock) != 0 || clock_gettime(clock, &time) != 0) {
+        return 0;
+    }
+    return (uint64_t)time.tv_sec * NANOSECONDS_PER_SECOND + (uint64_t)time.tv_nsec;
+}

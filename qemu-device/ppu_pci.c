@@ -214,6 +214,7 @@ static void ppu_realize(PCIDevice *pci, Error **errp)
         return;
     }
     qdev_add_vm_change_state_handler(DEVICE(s), vm_state_changed, s);
+    ppu_host_watch(s);
 }
 
 static void ppu_config_write(PCIDevice *pci, uint32_t address, uint32_t value, int len)

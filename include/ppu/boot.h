@@ -63,7 +63,8 @@ struct ppu_fw_info {
     uint32_t tasks;     /* task records */
     uint32_t tmds;      /* struct ppu_tmd of each task record, tmd_stride bytes apart */
     uint32_t tmd_stride;
-    uint32_t reserved[11];
+    uint32_t state; /* struct ppu_state */
+    uint32_t reserved[10];
 };
 PPU_ASSERT_SIZE(struct ppu_fw_info, 128);
 

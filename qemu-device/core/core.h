@@ -64,7 +64,9 @@ struct core_host_ops {
     /* One timer on the virtual clock: call core_timer() at deadline_ns; UINT64_MAX: off. [lock] */
     void (*timer_set)(void *opaque, uint64_t deadline_ns);
     uint64_t (*now_ns)(void *opaque); /* virtual clock [any] */
-    void (*kick)(void *opaque);       /* call core_bottom_half() soon, with the lock held [any] */
+    /* Processor time of the host that the MCU has used; NULL: it is not known. [lock] */
+    uint64_t (*mcu_cpu_ns)(void *opaque);
+    void (*kick)(void *opaque); /* call core_bottom_half() soon, with the lock held [any] */
     /* Makes [off, off + len_bytes) of VRAM zeros, at most CORE_CLEAR_BYTES; both are multiples of 1 MiB. [lock] */
     void (*vram_clear)(void *opaque, uint64_t off, uint64_t len_bytes);
     /* VRAM is to be cleared: nobody but the core may reach it, until false. [lock] */
@@ -117,6 +119,10 @@ void core_mcu_state(struct core *core, enum ppu_mcu_state state);
 /* Answers to ops->kick and ops->timer_set. [lock] */
 void core_bottom_half(struct core *core);
 void core_timer(struct core *core);
+
+/* Brings the state area (ppu/state.h) up to date when a reader has asked; true: one had. To be called now and then,
+ * often after it was true. [lock] */
+bool core_show(struct core *core);
 
 /* The SMs and the copy engine stand still after core_pause() until core_resume(). Nestable: no. [lock] */
 void core_pause(struct core *core);

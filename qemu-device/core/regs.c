@@ -25,6 +25,7 @@
 #include "qemu-device/core/memory/trace.h"
 #include "qemu-device/core/sm/pool.h"
 #include "qemu-device/core/snapshot.h"
+#include "qemu-device/core/telemetry.h"
 
 enum access {
     NO = 0,
@@ -122,6 +123,12 @@ static void device_reset(struct core *core, uint32_t index, uint32_t value)
     } else {
         core_guest_error(core, "DEVICE_RESET: 0x%x is not the key", value);
     }
+}
+
+static void state_update(struct core *core, uint32_t index, uint32_t value)
+{
+    (void)index, (void)value;
+    telemetry_update(core);
 }
 
 static void admin_doorbell(struct core *core, uint32_t index, uint32_t value)
@@ -427,6 +434,7 @@ static const struct row_hooks hooks[ROW_COUNT] = {
     [ROW_DB_PENDING] = { .write = db_pending },
     [ROW_RING_BASE] = { .write = ring_base, .error = PPU_DEVERR_RING },
     [ROW_TRACE_BASE] = { .write = trace_base, .error = PPU_DEVERR_TRACE },
+    [ROW_STATE_UPDATE] = { .write = state_update },
     [ROW_TOKEN_BASE] = { .write = token_base },
     [ROW_TOKEN_MOVE] = { .write = token_move },
     [ROW_PROT_BASE] = { .write = prot_base, .error = PPU_DEVERR_PROT },

@@ -11,6 +11,7 @@
 #include "qemu-device/core/dist/hand_out.h"
 #include "qemu-device/core/dist/slot.h"
 #include "qemu-device/core/engine/levels.h"
+#include "qemu-device/core/sm/gauges.h"
 #include "qemu-device/core/sm/pool.h"
 #include "qemu-device/core/sm/sm_snapshot.h"
 #include "qemu-device/core/snapshot.h"
@@ -335,6 +336,24 @@ void sm_slice_run(struct core *core)
 uint64_t sm_time_ns(struct core *core, uint32_t context)
 {
     (void)core, (void)context;
+    return 0;
+}
+
+struct sm_gauges sm_gauges(struct core *core, uint32_t sm)
+{
+    (void)core;
+    return (struct sm_gauges){ .busy_ns = 1000u + sm, .ctas = sm };
+}
+
+uint32_t sm_threads(struct core *core)
+{
+    (void)core;
+    return 0;
+}
+
+uint64_t sm_thread_ns(struct core *core, uint32_t thread)
+{
+    (void)core, (void)thread;
     return 0;
 }
 

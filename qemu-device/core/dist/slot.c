@@ -110,6 +110,17 @@ uint32_t dist_waiting(struct core *core, uint32_t word)
     return (uint32_t)(waiting >> 32 * word);
 }
 
+enum ppu_slot_state dist_shown(struct core *core, uint32_t index, uint32_t *ctas)
+{
+    const struct dist_slot *slot = &core->dist.slot[index];
+
+    pthread_mutex_lock(&core->dist.lock);
+    enum ppu_slot_state state = slot->state;
+    *ctas = slot->in_flight;
+    pthread_mutex_unlock(&core->dist.lock);
+    return state;
+}
+
 uint64_t dist_run_ns(struct core *core, uint32_t index)
 {
     pthread_mutex_lock(&core->dist.lock);

@@ -64,6 +64,7 @@ void dist_limit(struct core *core, uint32_t index, uint32_t limit);
 uint32_t dist_state(struct core *core, uint32_t index);
 /* Slots that have CTAs to hand out, as bits: word 0 or 1. */
 uint32_t dist_waiting(struct core *core, uint32_t word);
+enum ppu_slot_state dist_shown(struct core *core, uint32_t index, uint32_t *ctas); /* and how many are on SMs */
 uint64_t dist_run_ns(struct core *core, uint32_t index);
 uint64_t dist_still_ns(struct core *core, uint32_t index);
 

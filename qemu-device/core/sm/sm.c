@@ -138,6 +138,14 @@ static void warp_start(struct sm *sm, struct sm_cta *cta, uint32_t number)
     }
 }
 
+static void show_room(struct sm *sm)
+{
+    __atomic_store_n(&sm->shown.ctas, sm->ctas_used, __ATOMIC_RELAXED);
+    __atomic_store_n(&sm->shown.passes, sm->used.passes, __ATOMIC_RELAXED);
+    __atomic_store_n(&sm->shown.vregs, sm->used.vregs, __ATOMIC_RELAXED);
+    __atomic_store_n(&sm->shown.shared_bytes, sm->used.shared_bytes, __ATOMIC_RELAXED);
+}
+
 /* `ctas` more of the task's CTAs are here: 1, or as many as -1 modulo 2^32. */
 static void count_room(struct sm *sm, const struct dist_task *task, uint32_t ctas)
 {
@@ -152,6 +160,7 @@ static void count_room(struct sm *sm, const struct dist_task *task, uint32_t cta
     sm->used.vregs += ctas * task->cta_vregs;
     sm->used.shared_bytes += ctas * task->tmd.shared_bytes;
     sm->used.token_bytes += ctas * task->cta_tokens;
+    show_room(sm);
 }
 
 void sm_cta_place(struct sm *sm, struct sm_cta *cta)

@@ -37,6 +37,14 @@ struct warp;
 
 #define SM_ROWS (PPU_MAX_VREGS + 1u) /* of registers; one more, as they are looked up by pairs */
 
+/* What is on an SM, for any thread: atomic, written by the SM's own. */
+struct sm_shown {
+    uint32_t ctas;
+    uint32_t passes;
+    uint32_t vregs;
+    uint32_t shared_bytes;
+};
+
 struct sm {
     struct core *core;
     const struct core_config *config;
@@ -54,6 +62,7 @@ struct sm {
     struct sm_share share;
     uint32_t ctas_used;
     uint32_t warps_used;
+    struct sm_shown shown;
     struct dist_room used;           /* by CTAs, but for their number */
     uint64_t started[PPU_MAX_SLOTS]; /* dist_task.start of the task whose code was seen last */
     struct sm_file file[SM_FILE_COUNT];
