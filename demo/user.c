@@ -59,6 +59,14 @@ enum ppu_err user_run(const struct user *user, const struct ppu_kernel *kernel, 
 const char *user_reason(const struct user *user, enum ppu_err err)
 {
     static struct ppu_error error;
+    struct ppu_why why;
 
-    return ppu_channel_error(user->channel, &error) != PPU_OK ? error.text : ppu_error_text(err);
+    if (ppu_channel_error(user->channel, &error) != PPU_OK) {
+        return error.text;
+    }
+    if (err != PPU_ERR_TIMEOUT || ppu_channel_why(user->channel, &why) != PPU_OK) {
+        return ppu_error_text(err);
+    }
+    snprintf(error.text, sizeof(error.text), "%s: its channel %s", ppu_error_text(err), why.text);
+    return error.text;
 }

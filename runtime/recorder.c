@@ -281,6 +281,7 @@ static void describe_device(struct ppu_device *device, struct ppu_recorder_devic
         .instance = info->instance,
         .vram_bytes = device->transport->vram_bytes,
         .fw_trace = firmware->fw_trace,
+        .state_area = firmware->state,
         .dev_trace = firmware->dev_trace,
         .tmds = firmware->tmds,
         .tmd_stride = firmware->tmd_stride,

@@ -231,9 +231,8 @@ static void finish_search(struct ppu *ppu, const struct ppu_event *event)
         if (ppu_workq_error(ppu->queue, &error) != PPU_OK) {
             fprintf(stderr, "bfs: work queue: %s\n", error.text);
         }
-        if (ppu_channel_error(ppu->channel, &error) != PPU_OK) {
-            fprintf(stderr, "bfs: %s\n", error.text);
-        }
+        ppu_event_error(event, &error);
+        fprintf(stderr, "bfs: %s\n", error.text);
         exit(1);
     }
 }

@@ -53,7 +53,8 @@ struct ppu_recorder_device {
     uint32_t contexts;
     uint32_t profile_page;    /* place of the profile's table (profile.h) in VRAM, in pages of 4 KiB */
     uint32_t profile_entries; /* 0: there is none */
-    uint32_t reserved[8];
+    uint32_t state_area;      /* VRAM offset of struct ppu_state; 0: there is none */
+    uint32_t reserved[7];
 };
 PPU_ASSERT_SIZE(struct ppu_recorder_device, 128);
 

@@ -37,6 +37,7 @@
 #include "ppu/task.h"
 #include "ppu/taskq.h"
 #include "ppu/trace.h"
+#include "ppu/why.h"
 #include "ppu/workq.h"
 
 #ifdef __cplusplus
@@ -369,6 +370,20 @@ struct ppu_event {
  */
 enum ppu_err ppu_event_wait(const struct ppu_event *event, uint64_t timeout_ns);
 bool ppu_event_done(const struct ppu_event *event);
+/*
+ * Says in a sentence how far the work before the event is, and returns what ppu_event_wait() would without waiting. Of
+ * TIMEOUT the sentence says what the channel waits for, and why its oldest task does not run. `error` may be NULL.
+ */
+enum ppu_err ppu_event_error(const struct ppu_event *event, struct ppu_error *error);
+
+/* ---- why ---- */
+
+/*
+ * Say why a task does not run, or what a channel waits for (why.def), as of now. `task` is a handle, as the flight
+ * recorders and ppu-top name it. Errors: DEVICE_LOST; INTERNAL: the firmware does not show its state.
+ */
+enum ppu_err ppu_task_why(struct ppu_device *device, uint32_t task, struct ppu_why *why);
+enum ppu_err ppu_channel_why(struct ppu_channel *channel, struct ppu_why *why);
 
 /* ---- program, kernel ---- */
 
