@@ -27,3 +27,6 @@ $(REPORT_PAGE): tools/report/page.html
 	$(Q)mv $@.$(pid) $@
 PREREQS_ppu-report := $(REPORT_PAGE)
 $(eval $(call ppu_tool,ppu-report,$(addprefix tools/report/,ppu-report.c page.c page_profile.c svg.c),$(TRACE_FLAGS),pputrace ppuasm -ljansson))
+
+# Live view: finds devices as ppu-trace does, reads their state as libppu does.
+$(eval $(call ppu_tool,ppu-top,$(addprefix tools/top/,ppu-top.c device.c figures.c sheet.c json.c screen.c),$(TRACE_FLAGS),pputrace ppu -ljansson -lncursesw -ltinfo -pthread))

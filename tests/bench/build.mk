@@ -21,6 +21,7 @@ $(eval $(call guest_program,bench-nested,$(NESTED_BENCH_SOURCES),$(NESTED_BENCH_
 $(eval $(call ppu_bench,nested,PPU_DEVICE=native $(BUILD)/plain/tools/bench-nested rate $(BUILD)/kernels,$(BUILD)/plain/tools/bench-nested $(QEMU) firmware $(BENCH_KERNELS)))
 
 # Who launches what only the grid before knows.
+$(eval $(call ppu_bench,top,tests/bench/top.py,$(BUILD)/plain/tools/ppu-top $(BUILD)/plain/tests/top-worker $(BUILD)/kernels/spin.ppu $(QEMU) firmware))
 $(eval $(call ppu_bench,bfs,tests/bench/bfs.py,$(BUILD)/plain/tools/bfs $(BUILD)/kernels/bfs.ppu $(QEMU) firmware))
 
 # In the Linux guest.

@@ -121,6 +121,32 @@ void attach_unmap_vram(const uint8_t *vram, uint64_t bytes)
     }
 }
 
+#define ASKED_ALIGN (64u * PPU_KIB) /* no page is larger */
+
+struct ppu_state *attach_map_asked(uint32_t pid, int fd, uint32_t state_area)
+{
+    char path[PATH_BYTES];
+    uint32_t skip = state_area % ASKED_ALIGN;
+
+    snprintf(path, sizeof(path), "/proc/%u/fd/%d", pid, fd);
+    int file = open(path, O_RDWR | O_CLOEXEC);
+    if (file < 0) {
+        return NULL;
+    }
+    uint8_t *memory = mmap(NULL, ASKED_ALIGN, PROT_READ | PROT_WRITE, MAP_SHARED, file, state_area - skip);
+    int reason = errno;
+    close(file);
+    errno = reason;
+    return memory == MAP_FAILED ? NULL : (void *)(memory + skip);
+}
+
+void attach_unmap_asked(struct ppu_state *asked, uint32_t state_area)
+{
+    if (asked) {
+        munmap((uint8_t *)asked - state_area % ASKED_ALIGN, ASKED_ALIGN);
+    }
+}
+
 void attach_want(struct ppu_recorder *recorder, uint64_t until_ns)
 {
     __atomic_store_n(&recorder->wanted_until_ns, until_ns, __ATOMIC_RELAXED);

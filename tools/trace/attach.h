@@ -9,6 +9,7 @@
 #include <stdbool.h>
 
 #include "ppu/recorder.h"
+#include "ppu/state.h"
 
 /* Says whether a process has a recorder, and opens it; -1: it has none, or may not be looked at. */
 int attach_open_recorder(uint32_t pid);
@@ -22,6 +23,13 @@ int attach_open_vram(uint32_t pid, int fd);
 /* Maps VRAM; NULL with errno. The file is closed in any case. */
 const uint8_t *attach_map_vram(int fd, uint64_t bytes);
 void attach_unmap_vram(const uint8_t *vram, uint64_t bytes);
+
+/*
+ * Maps the pages of a device's VRAM that begin with its state area (ppu/state.h), to ask for it: nothing else of VRAM
+ * can be written. NULL with errno.
+ */
+struct ppu_state *attach_map_asked(uint32_t pid, int fd, uint32_t state_area);
+void attach_unmap_asked(struct ppu_state *asked, uint32_t state_area);
 
 /* Asks the program to record for some time more. */
 void attach_want(struct ppu_recorder *recorder, uint64_t until_ns);

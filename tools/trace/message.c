@@ -84,7 +84,7 @@ unsigned long message_number(const char *option, const char *text, unsigned long
     char *end = NULL;
 
     errno = 0;
-    unsigned long value = strtoul(text, &end, 10);
+    unsigned long value = strtoul(text, &end, text[0] == '0' && text[1] == 'x' ? 16 : 10);
     if (*text < '0' || *text > '9' || *end != 0 || errno != 0 || value < least || value > most) {
         message_fail("read the options: %s %s: it is a number from %lu to %lu", option, text, least, most);
     }

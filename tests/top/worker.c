@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Does known work on a PPU until a line comes on standard input: a context with a task on one SM, one behind it in its
+ * stream, and a channel of priority 3 that waits at a semaphore; and a context with nothing but 2 MiB.
+ *
+ *     worker SPIN    image of tests/kernels/spin.s
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ppu.h"
+
+#define PRIORITY 3u
+#define SEM_VALUE 42u
+#define MEMORY_BYTES (2u << 20)
+#define WAIT_NS (60ull * 1000000000u)
+
+static void check(enum ppu_err err, const char *what)
+{
+    if (err != PPU_OK) {
+        fprintf(stderr, "worker: %s: %s\n", what, ppu_error_text(err));
+        exit(1);
+    }
+}
+
+struct work {
+    struct ppu_device *device;
+    struct ppu_context *context, *other;
+    struct ppu_memory *gate, *memory;
+    struct ppu_program *program;
+    struct ppu_channel *channel, *parked;
+    struct ppu_stream *stream;
+    struct ppu_event done;
+};
+
+static void open_all(struct work *work, const char *image)
+{
+    struct ppu_error error = { 0 };
+
+    if (ppu_open(&work->device, &error) != PPU_OK) {
+        fprintf(stderr, "worker: %s\n", error.text);
+        exit(1);
+    }
+    check(ppu_context_create(work->device, &work->context), "make a context");
+    check(ppu_context_create(work->device, &work->other), "make a context");
+    check(ppu_memory_create(work->context, PPU_MEMORY_VRAM, 4096, &work->gate), "take memory");
+    check(ppu_memory_create(work->other, PPU_MEMORY_VRAM, MEMORY_BYTES, &work->memory), "take memory");
+    if (ppu_program_load_file(work->context, image, &work->program, &error) != PPU_OK) {
+        fprintf(stderr, "worker: %s\n", error.text);
+        exit(1);
+    }
+    check(ppu_channel_create(work->context, NULL, &work->channel), "make a channel");
+    check(ppu_channel_create(work->context, &(struct ppu_channel_options){ .priority = PRIORITY }, &work->parked),
+          "make a channel");
+    check(ppu_stream_create(work->channel, &work->stream), "make a stream");
+}
+
+static void begin(struct work *work)
+{
+    const uint64_t va = ppu_memory_va(work->gate, work->context).va;
+    const struct ppu_launch launch = {
+        .grid = { 1 }, .cta = { 64 }, .params = &va, .param_bytes = sizeof(va), .priority = PRIORITY
+    };
+    const struct ppu_kernel *kernel = NULL;
+    struct ppu_block *block = NULL;
+
+    check(ppu_kernel_find(work->program, "spin_until", &kernel), "find the kernel");
+    check(ppu_stream_launch(work->stream, kernel, &launch, NULL), "launch");
+    check(ppu_stream_launch(work->stream, kernel, &launch, &work->done), "launch");
+    check(ppu_block_begin(work->parked, &block), "begin a block");
+    ppu_block_acquire(block, (ppu_va_t){ va + 64 }, SEM_VALUE, PPU_SEM_GREATER_EQUAL);
+    check(ppu_block_submit(block, NULL), "submit a block");
+}
+
+int main(int argc, char **argv)
+{
+    struct work work = { 0 };
+    char line[16];
+
+    if (argc != 2) {
+        fprintf(stderr, "Usage: worker SPIN\n");
+        return 2;
+    }
+    open_all(&work, argv[1]);
+    begin(&work);
+    printf("ready\n");
+    fflush(stdout);
+    if (!fgets(line, sizeof(line), stdin)) {
+        return 1;
+    }
+    *(volatile uint32_t *)ppu_memory_host(work.gate) = 1;
+    *(volatile uint32_t *)((uint8_t *)ppu_memory_host(work.gate) + 64) = SEM_VALUE;
+    check(ppu_event_wait(&work.done, WAIT_NS), "wait");
+    return 0;
+}
