@@ -3,7 +3,7 @@
 $(eval $(call guest_program,debuggee,tests/debug/debuggee.c,-D_GNU_SOURCE -Iruntime/include,ppu -pthread))
 $(eval $(call ppu_unit,debuggee,tests/debug/debuggee.c,-D_GNU_SOURCE -Iruntime/include))
 
-DEBUG_CHECK_READY = $(GUEST_READY) $(GUEST)/programs/debuggee $(BUILD)/kernels/spin.ppu
+DEBUG_CHECK_READY = $(GUEST_READY) $(GUEST)/programs/debuggee $(BUILD)/kernels/spin.ppu $(BUILD)/plain/tools/ppu-top
 
 .PHONY: debug debug-check
 debug: $(DEMO_READY) ## gdb on the microcontroller and the host's processor while the demo runs
@@ -13,3 +13,7 @@ debug-check: $(DEBUG_CHECK_READY) ## check that the debugger stops the machine w
 
 TIMEOUT_debug := 240
 $(eval $(call ppu_script_test,debug,tests/debug/test_debug.py,$(DEBUG_CHECK_READY)))
+
+# The same commands without a guest, beside the live view's worker.
+TIMEOUT_debug-why := 240
+$(eval $(call ppu_script_test,debug-why,tests/debug/test_why.py,$(QEMU) firmware $(BUILD)/plain/tools/ppu-top $(BUILD)/plain/tests/top-worker $(BUILD)/kernels/spin.ppu))

@@ -71,6 +71,22 @@ def test_printers():
     assert f"task {slot[1]}, correlation" in found["tmd"][0], found
 
 
+def test_why():
+    found = session()
+    task = re.search(r"task (0x[0-9a-f]+)", found["tasks"][0])[1]
+    line, = found["why"]
+    assert re.fullmatch(rf"task {task} (runs in slot 0( with \d+ CTAs on SMs)?|has slot 0, but .*) \((RUNS|NO_ROOM)\)", line), line
+
+
+def test_memory_and_policies():
+    found = session()
+    assert found["queues"] == [""], found["queues"]
+    assert "SLICE_US: 10000" in found["policies"] and "YIELD_CHANCE: 256" in found["policies"], found["policies"]
+    assert [line.split(":")[0] for line in found["heap"]] == ["protected", "page tables", "heap"], found["heap"]
+    assert all(re.fullmatch(r"0x[0-9a-f]+ to 0x[0-9a-f]+: (VRAM|system memory) from 0x[0-9a-f]+, \d+ KiB", line)
+               for line in found["pages"]) and len(found["pages"]) > 1, found["pages"]
+
+
 def test_registers():
     found = session()["registers"]
     assert len(found) == 2, found
@@ -83,6 +99,8 @@ tap.main([
     ("a breakpoint in the doorbell path stops with the firmware's functions on the stack [A1]", test_breakpoint),
     ("the SMs stand still while gdb has the machine [A1]", test_sms_stand_still),
     ("the SMs go on when gdb lets go [A1]", test_sms_go_on),
+    ("it is said why a task does not run [A11]", test_why),
+    ("policies, heap and page tables are shown [A11]", test_memory_and_policies),
     ("registers are shown with their reserved bits [A1]", test_registers),
     ("channels, slots, tasks and descriptors print themselves [A2 A5 A11]", test_printers),
 ])

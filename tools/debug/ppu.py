@@ -9,7 +9,11 @@ Each microcontroller and the machine's own processors are an inferior each, foun
 channels, slots, tasks and task descriptors print themselves on a line (`print channels[2]`; `print/r` shows every field).
 """
 
+import os
 import re
+import struct
+import subprocess
+import tempfile
 from functools import cache
 from pathlib import Path
 
@@ -161,7 +165,7 @@ class Tmd(Line):
 
 def register_printers():
     printers = gdb.printing.RegexpCollectionPrettyPrinter("ppu")
-    for name, printer in (("channel", Channel), ("task", Task), ("slot", Slot), ("ppu_tmd", Tmd)):
+    for name, printer in (("channel", Channel), ("task", Task), ("slot", Slot), ("ppu_tmd", Tmd), ("nest", Nest), ("taskq", Taskq), ("workq", Workq)):
         printers.add_printer(name, f"^{name}$", printer)
     gdb.printing.register_pretty_printer(None, printers, replace=True)
 
@@ -334,6 +338,186 @@ COUNTERS = {"INSNS": "warp instructions", "LANES": "lanes", "TRANSACTIONS": "mem
             "L2_MISSES": "L2 misses", "OPEN_PARTS": "segments part by part", "OPEN_NORMAL": "in normal mode"}
 
 
+def vram_bytes(offset, count):
+    return gdb.selected_inferior().read_memory(defined("include/ppu/regs.h", "PPU_MCU_VRAM") + offset, count).tobytes()
+
+
+def state_image(file):
+    """Writes what a reader of the state area needs, each piece at its offset of VRAM; returns the area's offset."""
+    at = int(symbol("layout")["state"]["off"])
+    area = gdb.Value(defined("include/ppu/regs.h", "PPU_MCU_VRAM") + at).cast(
+        gdb.lookup_type("struct ppu_state").pointer()).dereference()
+    pieces = [(at, bytearray(vram_bytes(at, area.type.sizeof)))]
+    for table in elements(area["table"]):
+        place, size = int(table["vram"]), int(table["count"]) * int(table["stride"])
+        mcu_address = int(table["mcu"])
+        read = gdb.selected_inferior().read_memory(mcu_address, size).tobytes() if mcu_address else vram_bytes(place, size)
+        pieces.append((place, read))
+    for nest in elements(symbol("nests")):
+        if int(nest["open"]):
+            plan = nest["plan"]
+            place, tasks = int(plan["vram"]["off"]), int(plan["tasks"])
+            record = gdb.lookup_type("struct ppu_nest_task").sizeof
+            begin = (gdb.lookup_type("struct ppu_nest").sizeof + 4 * tasks + record - 1) // record * record
+            pieces.append((place, vram_bytes(place, begin + tasks * record)))
+    sequence = next(field.bitpos for field in area.type.fields() if field.name == "sequence") // 8
+    struct.pack_into("<I", pieces[0][1], sequence, 0)
+    put_slots(pieces[0][1], area)
+    for place, piece in pieces:
+        file.seek(place)
+        file.write(piece)
+    file.flush()
+    return at
+
+
+def put_slots(head, area):
+    """What the device measures of slots, as far as its registers tell: they are newer than the area's copy."""
+    slot = area["telemetry"]["slot"]
+    at = int(slot.address) - int(area.address)
+    row = slot[0].type.sizeof
+    waiting = [word(register("SLOT_WAITING") + 4 * half) for half in range(2)]
+    for number in range(word(register("SLOTS"))):
+        state = word(register("SLOT_STATE") + 4 * number)
+        running = int(slot[number][1])
+        struct.pack_into("<QQQ", head, at + number * row, state, running, waiting[number // 32] >> number % 32 & 1)
+
+
+class Why(Subcommand):
+    """ppu why TASK: why a task does not run."""
+
+    word = "why"
+
+    def run(self, handle):
+        task = int(gdb.parse_and_eval(handle))
+        if not task & 0xffffffff:
+            raise gdb.GdbError("0 is no task")
+        tool = os.environ.get("PPU_TOP") or next(
+            (str(path) for path in (TOP / "build/plain/tools/ppu-top", Path("/usr/bin/ppu-top")) if path.exists()), "ppu-top")
+        with tempfile.NamedTemporaryFile(prefix="ppu-state-") as file:
+            at = state_image(file)
+            done = subprocess.run([tool, "--why", str(task & 0xffffffff), "--vram", file.name, "--state", str(at)],
+                                  capture_output=True, text=True, check=False)
+        print((done.stdout or done.stderr).rstrip())
+
+
+class Nest(Line):
+    @staticmethod
+    def parts(n):
+        plan = n["plan"]
+        yield f"nest {index_in('nests', n)}" if n.address else "nest"
+        if not int(n["open"]):
+            yield "closed"
+            return
+        yield f"context {int(plan['context'])}"
+        yield f"{int(n['live'])} of {int(plan['tasks'])} records are tasks"
+        yield f"depth {int(plan['depth'])}"
+        free = sum(bin(int(bits)).count("1") for bits in elements(n["places"]["free"]))
+        yield f"save area: {free} of {int(n['places']['units'])} units of {int(n['unit_bytes'])} bytes free"
+        yield f"at most {int(plan['places'])} places a task"
+
+
+class Taskq(Line):
+    @staticmethod
+    def parts(q):
+        yield f"task queue {index_in('taskqs', q)}" if q.address else "task queue"
+        if not int(q["open"]):
+            yield "closed"
+            return
+        yield f"context {int(q['plan']['context'])}"
+        yield f"{int(q['plan']['entries'])} entries of {int(q['plan']['entry_bytes'])} bytes"
+        yield f"{int(q['published'])} published"
+        yield f"taken by task {int(q['task']['handle']):#x}" if int(q["task"]) else "no task takes from it"
+
+
+class Workq(Line):
+    @staticmethod
+    def parts(q):
+        yield f"work queue {index_in('workqs', q)}" if q.address else "work queue"
+        if not int(q["channel"]):
+            yield "closed"
+            return
+        yield f"channel {index_in('channels', q['channel'].dereference())}"
+        yield f"{int(q['entries'])} entries, blocks of {int(q['block_bytes'])} bytes"
+        yield enumerator("ppu_workq_stall", q["stall"])
+
+
+class Queues(Subcommand):
+    """ppu queues: nests with their save places, task queues, work queues that are open."""
+
+    word = "queues"
+
+    def run(self):
+        for array, member in (("nests", "open"), ("taskqs", "open"), ("workqs", "channel")):
+            for element in elements(symbol(array)):
+                if int(element[member]):
+                    print(element)
+
+
+class Policies(Subcommand):
+    """ppu policies: the policies and their values."""
+
+    word = "policies"
+
+    def run(self):
+        text = (TOP / "include/ppu/policy.def").read_text()
+        for name, number, place in re.findall(r"^PPU_POLICY\((\w+), (\d+), [^,]+, [^,]+, [^,]+, (\w+),", text, re.MULTILINE):
+            value = int(symbol("policies")[int(number)]) if place == "NONE" else word(register(place))
+            print(f"{name}: {value}")
+
+
+PTE_VALID, PTE_SYSTEM, PTE_FRAME = 1, 8, 0x000ffffffffff000
+
+
+def mapped(table, level, base):
+    """(address, bytes, frame, in system memory) of the pages below a table."""
+    for index, (entry,) in enumerate(struct.iter_unpack("<Q", vram_bytes(table, 4096))):
+        if entry & PTE_VALID:
+            address = base + (index << 12 + 9 * level)
+            if entry >> 4 & 3 == 0 and level > 0:
+                yield from mapped(entry & PTE_FRAME, level - 1, address)
+            else:
+                yield address, 1 << 12 + 9 * level, entry & PTE_FRAME, bool(entry & PTE_SYSTEM)
+
+
+class Pages(Subcommand):
+    """ppu pages CONTEXT: what an address space maps, as its page tables say."""
+
+    word = "pages"
+
+    def run(self, context):
+        root = word(register("CTX_ROOT") + 4 * int(gdb.parse_and_eval(context)))
+        if not root & 1:
+            raise gdb.GdbError(f"context {context} is not open")
+        begin = end = place = None
+        system = False
+        for address, size, frame, is_system in mapped(root & ~1, 3, 0):
+            frame &= ~(size - 1) if size > 4096 else PTE_FRAME
+            if address == end and is_system == system:
+                end += size
+                continue
+            self.show(begin, end, place, system)
+            begin, end, place, system = address, address + size, frame, is_system
+        self.show(begin, end, place, system)
+
+    @staticmethod
+    def show(begin, end, place, system):
+        if begin is not None:
+            print(f"{begin:#x} to {end:#x}: {'system memory' if system else 'VRAM'} from {place:#x}, {(end - begin) >> 10} KiB")
+
+
+class Heap(Subcommand):
+    """ppu heap: VRAM that the driver hands out, and page tables."""
+
+    word = "heap"
+
+    def run(self):
+        layout = symbol("layout")
+        size = word(register("VRAM_SIZE_HI")) << 32 | word(register("VRAM_SIZE_LO"))
+        print(f"protected: 0 to {int(layout['prot_limit']):#x}")
+        print(f"page tables: {int(layout['pt_base']['off']):#x}, {int(layout['pt_bytes']) >> 10} KiB")
+        print(f"heap: {int(layout['heap_base']):#x} to {size:#x}")
+
+
 class Sms(Subcommand):
     """ppu sms: what each SM has counted."""
 
@@ -370,7 +554,7 @@ class Help(Subcommand):
             print(command.__doc__)
 
 
-COMMANDS = (Connect, Mcu, Host, Channels, Slots, Tasks, TmdOf, Sms, Registers, Help)
+COMMANDS = (Connect, Mcu, Host, Channels, Slots, Tasks, TmdOf, Why, Queues, Policies, Pages, Heap, Sms, Registers, Help)
 
 register_printers()
 Ppu()

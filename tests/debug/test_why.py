@@ -1,0 +1,73 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Tests on a machine without a guest what gdb says of tasks that do not run, of queues, policies and page tables."""
+
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from functools import cache
+from pathlib import Path
+
+TOP = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(TOP / "tests"))
+import tap  # noqa: E402
+
+COMMANDS = ("ppu tasks", "ppu why slots[0].task->handle", "ppu why tasks[1].handle", "ppu why 0x7ff00007", "ppu queues",
+            "ppu policies", "ppu heap", "ppu pages 0", "print nests[0]", "print taskqs[1]", "print workqs[2]", "echo done")
+
+
+@cache
+def session():
+    """What each command printed while tests/top/worker.c has its work."""
+    with tempfile.TemporaryDirectory() as folder:
+        socket, launcher = f"{folder}/gdb", Path(folder) / "ppu-run"
+        launcher.write_text(f'#!/bin/sh\nexec "{TOP}/tools/ppu-run" --gdb "{socket}" "$@"\n')
+        launcher.chmod(0o755)
+        worker = subprocess.Popen([TOP / "build/plain/tests/top-worker", TOP / "build/kernels/spin.ppu"], text=True, cwd=TOP,
+                                  env=os.environ | {"PPU_DEVICE": "native", "PPU_RUN": str(launcher)},
+                                  stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        assert worker.stdout.readline() == "ready\n"
+        time.sleep(0.5)  # until the firmware has come to the second launch
+        shown = [part for command in COMMANDS for part in ("-ex", f"echo \\n== {command}\\n", "-ex", command)]
+        done = subprocess.run(["gdb-multiarch", "-q", "-batch", "-x", TOP / "tools/debug/ppu.py", "-ex",
+                               f"ppu connect {socket}", *shown], capture_output=True, text=True, cwd=TOP, timeout=100)
+        worker.communicate("\n", timeout=100)
+        assert worker.returncode == 0, worker
+    parts = re.split(r"^== (.*)\n", done.stdout, flags=re.MULTILINE)
+    return {command: text.strip() for command, text in zip(parts[1::2], parts[2::2])}
+
+
+def tasks():
+    found = session()
+    runs, held = (re.search(rf"task (0x[0-9a-f]+): {state}", found["ppu tasks"])[1] for state in ("RUNNING", "HELD"))
+    assert found["ppu why slots[0].task->handle"].startswith(f"task {runs} runs in slot 0"), found
+    assert found["ppu why tasks[1].handle"].startswith(f"task {held} waits in stream 0 behind task {runs}, which runs"), found
+    assert found["ppu why 0x7ff00007"] == "task 0x7ff00007: it has completed, or never was (NO_TASK)", found
+
+
+def queues():
+    found = session()
+    assert found["ppu queues"] == "", found
+    for name, text in (("nests[0]", "nest 0"), ("taskqs[1]", "task queue 1"), ("workqs[2]", "work queue 2")):
+        assert found[f"print {name}"].endswith(f"= {text}, closed"), found
+
+
+def policies_and_memory():
+    found = session()
+    rows = re.findall(r"^PPU_POLICY\((\w+)", (TOP / "include/ppu/policy.def").read_text(), re.MULTILINE)
+    assert [line.split(":")[0] for line in found["ppu policies"].splitlines()] == rows, found
+    assert "SLICE_US: 10000" in found["ppu policies"] and "YIELD_CHANCE: 256" in found["ppu policies"], found
+    assert [line.split(":")[0] for line in found["ppu heap"].splitlines()] == ["protected", "page tables", "heap"], found
+    for line in found["ppu pages 0"].splitlines():
+        assert re.fullmatch(r"0x[0-9a-f]+ to 0x[0-9a-f]+: (VRAM|system memory) from 0x[0-9a-f]+, \d+ KiB", line), line
+
+
+if __name__ == "__main__":
+    tap.main([
+        ("it is said why tasks do not run", tasks),
+        ("nests and queues print themselves", queues),
+        ("policies, heap and page tables are shown", policies_and_memory),
+    ])
