@@ -33,7 +33,7 @@ uint64_t view_get(const struct view *view, enum ppu_state_member member, uint32_
 uint64_t view_element(const struct view *view, enum ppu_state_member member, uint32_t row, uint32_t index,
                       uint32_t bytes);
 /* The row that a member points to; VIEW_NONE: to none. */
-uint32_t view_pointed(const struct view *view, enum ppu_state_table_number table, uint64_t pointer);
+uint32_t view_pointed(const struct view *view, enum ppu_state_table_number number, uint64_t pointer);
 /* The row of the task that a handle names; VIEW_NONE: none, or it is free. */
 uint32_t view_task(const struct view *view, uint32_t handle);
 /* Copies bytes of VRAM; false: it has no such place. */

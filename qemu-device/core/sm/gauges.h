@@ -16,7 +16,7 @@ struct sm_gauges {
     uint32_t thread;
 };
 
-struct sm_gauges sm_gauges(struct core *core, uint32_t sm);
+struct sm_gauges sm_gauges(struct core *core, uint32_t number);
 /* Host threads; 0: slices. */
 uint32_t sm_threads(struct core *core);
 /* Processor time that a thread has used; 0: it is not known. */
