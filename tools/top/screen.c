@@ -60,7 +60,7 @@ static void compose(struct screen *screen)
     fclose(file);
 }
 
-static int lines_of(const char *text)
+static int count_lines(const char *text)
 {
     int lines = 0;
 
@@ -90,7 +90,7 @@ static void draw(struct screen *screen)
 
 static void scroll_by(struct screen *screen, int lines)
 {
-    int most = PPU_MAX(lines_of(screen->text) - (LINES - 1), 0);
+    int most = PPU_MAX(count_lines(screen->text) - (LINES - 1), 0);
 
     screen->top = PPU_MAX(PPU_MIN(screen->top + lines, most), 0);
 }
