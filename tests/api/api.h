@@ -21,7 +21,7 @@
 #define LONG_NS (60ull * 1000000000u) /* bound of waits that should succeed */
 #define SHORT_NS (50ull * 1000000u)   /* bound of waits that should not */
 
-/* ---- machine: machine_joined.c, machine_native.c ---- */
+/* ---- machine: machine_joined.c, machine_native.c, machine_vfio_user.c, tests/guest/machine_vfio.c ---- */
 
 struct machine_config {
     const char *ppu;     /* more properties of the PPU for QEMU, "sms=1"; NULL: none */

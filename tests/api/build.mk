@@ -10,7 +10,11 @@ API_KERNELS += $(BUILD)/kernels/mandelbrot.ppu
 API_KERNELS += $(patsubst tests/compiler/kernels/%.cl,$(BUILD)/kernels/cl-%.ppu,$(wildcard tests/compiler/kernels/*.cl))
 
 # $(call api_sources,NAME,MACHINE)
-api_sources = tests/api/test_$(1).c tests/api/api.c tests/api/script.c tests/api/machine_$(2).c
+api_sources = tests/api/test_$(1).c tests/api/api.c tests/api/script.c $(API_MACHINE_$(2))
+API_MACHINE_joined := tests/api/machine_joined.c
+API_MACHINE_native := $(addprefix tests/api/,machine_native.c properties.c process.c)
+API_MACHINE_vfio_user := $(addprefix tests/api/,machine_vfio_user.c properties.c process.c kept.c) tests/remote/served.c
+API_MACHINE_guest := tests/guest/machine_vfio.c $(addprefix tests/api/,process.c kept.c)
 
 # $(call api_joined_test,NAME)
 define api_joined_test
@@ -24,14 +28,14 @@ $(foreach m,joined picolibc newlib vfio-user,$(eval SERIAL_api-fair-$(m) := 1))
 
 # $(call api_native_program,NAME)
 define api_native_program
-$$(eval $$(call ppu_unit,api-$(1)-native,tests/api/machine_native.c,$(API_CFLAGS)))
+$$(eval $$(call ppu_unit,api-$(1)-native,$(API_MACHINE_native),$(API_CFLAGS)))
 $$(eval $$(call ppu_program,plain,api-$(1)-native,$(call api_sources,$(1),native),$(API_CFLAGS),ppu -pthread -lcmocka,$(BUILD)/plain/tests/api-$(1)-native))
 endef
 
 # $(call api_vfio_user_test,NAME): with the PPU in a server of vfio-user
 define api_vfio_user_test
-$$(eval $$(call ppu_unit,api-$(1)-vfio-user,tests/api/machine_vfio_user.c,$(API_CFLAGS)))
-$$(eval $$(call ppu_program,plain,api-$(1)-vfio-user,$(call api_sources,$(1),vfio_user) tests/remote/served.c,$(API_CFLAGS),ppu -pthread -lcmocka,$(BUILD)/plain/tests/api-$(1)-vfio-user))
+$$(eval $$(call ppu_unit,api-$(1)-vfio-user,$(API_MACHINE_vfio_user),$(API_CFLAGS)))
+$$(eval $$(call ppu_program,plain,api-$(1)-vfio-user,$(call api_sources,$(1),vfio_user),$(API_CFLAGS),ppu -pthread -lcmocka,$(BUILD)/plain/tests/api-$(1)-vfio-user))
 TIMEOUT_api-$(1)-vfio-user := 120
 $$(eval $$(call ppu_script_test,api-$(1)-vfio-user,$(BUILD)/plain/tests/api-$(1)-vfio-user,$(BUILD)/plain/tests/api-$(1)-vfio-user $(QEMU) firmware $(API_KERNELS)))
 endef
