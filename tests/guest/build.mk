@@ -8,15 +8,15 @@ GUEST_TESTS := vfio $(addprefix api-,$(API_TESTS))
 
 $(eval $(call guest_lib,ppu,$(PPU_RUNTIME_SOURCES),$(PPU_RUNTIME_CFLAGS)))
 $(eval $(call guest_program,vfio,tests/guest/test_vfio.c,$(GUEST_TEST_FLAGS),ppu -lcmocka -pthread))
-$(foreach t,$(API_TESTS),$(eval $(call guest_program,api-$(t),tests/api/test_$(t).c tests/api/api.c tests/api/script.c tests/guest/machine_vfio.c,$(GUEST_TEST_FLAGS),ppu -lcmocka -pthread)))
+$(foreach t,$(API_TESTS),$(eval $(call guest_program,api-$(t),$(call api_sources,$(t),guest),$(GUEST_TEST_FLAGS),ppu -lcmocka -pthread)))
 
 $(eval $(call guest_program,echo,tests/guest/echo.c,))
 $(eval $(call guest_program,echo-static,tests/guest/echo.c,,-static))
 
 TIMEOUT_guest-run := 180
-$(eval $(call ppu_script_test,guest-run,tests/guest/test_guest_run.py,$(GUEST_READY) $(addprefix $(GUEST)/programs/,echo echo-static)))
+$(eval $(call ppu_script_test,guest-run,tests/guest/test_guest_run.py,$(GUEST_READY) $(addprefix $(GUEST_DIR)/programs/,echo echo-static)))
 TIMEOUT_guest := 900
-$(eval $(call ppu_script_test,guest,tests/guest/run $(GUEST_TESTS),$(GUEST_READY) $(API_KERNELS) $(addprefix $(GUEST)/programs/,$(GUEST_TESTS))))
+$(eval $(call ppu_script_test,guest,tests/guest/run $(GUEST_TESTS),$(GUEST_READY) $(API_KERNELS) $(addprefix $(GUEST_DIR)/programs/,$(GUEST_TESTS))))
 
 TIMEOUT_demo := 300
 $(eval $(call ppu_script_test,demo,tests/guest/test_demo.py,$(DEMO_READY) $(BUILD)/plain/tools/demo))

@@ -24,6 +24,10 @@ $$(eval $$(call ppu_script_test,opencl-$(1)-native,OCL_ICD_VENDORS=$(BUILD)/open
 endef
 $(foreach t,$(CL_TESTS),$(eval $(call cl_test,$(t))))
 
+# The same with the PPU in a server of vfio-user.
+TIMEOUT_opencl-program-vfio-user := 120
+$(eval $(call ppu_script_test,opencl-program-vfio-user,OCL_ICD_VENDORS=$(BUILD)/opencl/ppu.icd tests/opencl/served.py $(BUILD)/plain/tests/opencl-program-native,$(BUILD)/plain/tests/opencl-program-native $(BUILD)/opencl/ppu.icd $(QEMU) firmware))
+
 # The second set of kernels that are measured (tests/bench/set.c), at sizes that only tell whether results are right.
 TIMEOUT_opencl-set := 300
 $(eval $(call ppu_script_test,opencl-set,tests/bench/set.py --check,$(BUILD)/plain/tools/bench-set $(BUILD)/opencl/ppu.icd $(QEMU) firmware))
@@ -33,9 +37,9 @@ $(eval $(call ppu_script_test,opencl-entries,tests/opencl/test_entries.py,))
 $(eval $(call guest_program,opencl-program,tests/opencl/test_program.c tests/opencl/fixture.c,$(CL_TEST_CFLAGS) $(GUEST_OPENCL_HEADERS),$(GUEST_OPENCL_LIBS) -lOpenCL -lcmocka -pthread))
 $(call guest_objects,opencl-program,tests/opencl/test_program.c tests/opencl/fixture.c): | $(GUEST_TOOLCHAIN)
 TIMEOUT_opencl-guest := 400
-$(eval $(call ppu_script_test,opencl-guest,tests/opencl/test_clinfo.py,$(BUILD)/opencl/ppu.icd $(GUEST_READY) guest-opencl $(GUEST)/programs/opencl-program))
+$(eval $(call ppu_script_test,opencl-guest,tests/opencl/test_clinfo.py,$(BUILD)/opencl/ppu.icd $(GUEST_READY) guest-opencl $(GUEST_DIR)/programs/opencl-program))
 TIMEOUT_opencl-tutorial := 200
-$(eval $(call ppu_script_test,opencl-tutorial,tests/opencl/test_tutorial.py,$(BUILD)/opencl/ppu.icd $(BUILD)/plain/tools/squares $(BUILD)/plain/tools/nested $(BUILD)/plain/tools/levels $(BUILD)/plain/tools/variants $(QEMU) firmware $(GUEST_READY) guest-opencl $(GUEST)/programs/squares $(GUEST)/programs/nested $(GUEST)/programs/levels $(GUEST)/programs/variants))
+$(eval $(call ppu_script_test,opencl-tutorial,tests/opencl/test_tutorial.py,$(BUILD)/opencl/ppu.icd $(BUILD)/plain/tools/squares $(BUILD)/plain/tools/nested $(BUILD)/plain/tools/levels $(BUILD)/plain/tools/variants $(QEMU) firmware $(GUEST_READY) guest-opencl $(GUEST_DIR)/programs/squares $(GUEST_DIR)/programs/nested $(GUEST_DIR)/programs/levels $(GUEST_DIR)/programs/variants))
 
 .PHONY: opencl-programs
 opencl-programs: $(BUILD)/opencl/ppu.icd $(QEMU) firmware ## run OpenCL programs from elsewhere that are installed (WORDS='...': some)
