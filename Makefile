@@ -94,7 +94,7 @@ say = $(if $(filter 1,$(V)),,@printf '  %-8s %s\n' '$(1)' '$(2)')
 
 # Who only wants to see the machine run need not wait for what the tests and the compiler need.
 GOALS := $(or $(MAKECMDGOALS),all)
-SETUP_LIST := $(if $(filter-out demo qemu guest guest-run guest-shell,$(GOALS)),,demo)
+SETUP_LIST := $(if $(filter-out demo qemu client-qemu guest guest-run guest-shell,$(GOALS)),,demo)
 SETUP_STAMP := $(BUILD)/setup$(addprefix -,$(SETUP_LIST)).stamp
 QEMU := $(BUILD)/qemu-system-aarch64
 

@@ -15,7 +15,7 @@ $(DEMO_KERNELS): demo/kernels.s demo/mandelbrot.s demo/queued.s demo/lanes.s dem
 	$(Q)$(BUILD)/plain/tools/ppu-as -o $@ $@.s
 
 # What `make demo` starts, and what a test of it needs.
-DEMO_READY = $(GUEST_READY) $(GUEST)/programs/demo $(DEMO_KERNELS) $(BUILD)/plain/tools/bench-firmware $(addprefix $(BUILD)/kernels/,counter.ppu pressure.ppu)
+DEMO_READY = $(GUEST_READY) $(GUEST_DIR)/programs/demo $(DEMO_KERNELS) $(BUILD)/plain/tools/bench-firmware $(addprefix $(BUILD)/kernels/,counter.ppu pressure.ppu)
 
 .PHONY: demo
 demo: $(DEMO_READY) ## boot Linux with a PPU, let a program use it, check what it computes (DETERMINISTIC=1: the same each time)

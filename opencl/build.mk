@@ -60,9 +60,9 @@ $(OPENCL_VENDOR): $(OPENCL_LIBRARY) $(OPENCL_COMPILER) $(OPENCL_FOREIGN)
 ALL_TARGETS += $(OPENCL_VENDOR)
 
 # The same for the guest, where the folder is /opencl, beside /toolchain.
-GUEST_OPENCL := $(GUEST)/opencl
+GUEST_OPENCL := $(GUEST_DIR)/opencl
 GUEST_OPENCL_HEADERS := -isystem $(GUEST_TOOLCHAIN)/usr/include
-GUEST_OPENCL_LIBS := -L$(GUEST_TOOLCHAIN)/usr/lib/aarch64-linux-gnu
+GUEST_OPENCL_LIBS := -L$(GUEST_TOOLCHAIN)/usr/lib/$(GUEST_TRIPLET)
 $(eval $(call guest_compile,opencl,$(OPENCL_SOURCES),$(OPENCL_CFLAGS) $(GUEST_OPENCL_HEADERS) -fPIC))
 $(eval $(call guest_compile,opencl-compiler,$(COMPILER_SOURCES),$(COMPILER_CFLAGS) -fPIC))
 $(eval $(call guest_compile,opencl-ppu,$(PPU_RUNTIME_SOURCES),$(PPU_RUNTIME_CFLAGS) -fPIC))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the API tests may not do to a machine that is another process. */
+/* Refuses what the API tests may not do to a machine that is another process. */
 #include "tests/api/api.h"
 
 /* PPU_FIRMWARE, or the library's default. */

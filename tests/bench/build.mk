@@ -29,14 +29,14 @@ GUEST_BENCH_SOURCES := tests/bench/guest.c tests/bench/bench.c demo/latency.c de
 GUEST_BENCH_CFLAGS := -D_GNU_SOURCE -Iruntime/include
 $(eval $(call guest_program,bench-guest,$(GUEST_BENCH_SOURCES),$(GUEST_BENCH_CFLAGS),ppu -pthread))
 $(eval $(call ppu_unit,bench-guest,tests/bench/guest.c,$(GUEST_BENCH_CFLAGS)))
-$(eval $(call ppu_bench,guest,tests/bench/guest.py,$(DEMO_READY) $(BENCH_KERNELS) $(addprefix $(GUEST)/programs/,bench-guest bench-nested)))
+$(eval $(call ppu_bench,guest,tests/bench/guest.py,$(DEMO_READY) $(BENCH_KERNELS) $(addprefix $(GUEST_DIR)/programs/,bench-guest bench-nested)))
 
 # OpenCL, in both places.
 OPENCL_BENCH_CFLAGS := -D_GNU_SOURCE
 $(eval $(call ppu_tool,bench-opencl,tests/bench/opencl.c,$(OPENCL_BENCH_CFLAGS),-lOpenCL))
 $(eval $(call guest_program,bench-opencl,tests/bench/opencl.c,$(OPENCL_BENCH_CFLAGS) $(GUEST_OPENCL_HEADERS),$(GUEST_OPENCL_LIBS) -lOpenCL))
 $(call guest_objects,bench-opencl,tests/bench/opencl.c): | $(GUEST_TOOLCHAIN)
-$(eval $(call ppu_bench,opencl,tests/bench/opencl.py,$(BUILD)/plain/tools/bench-opencl $(BUILD)/opencl/ppu.icd $(QEMU) firmware $(GUEST_READY) guest-opencl $(GUEST)/programs/bench-opencl))
+$(eval $(call ppu_bench,opencl,tests/bench/opencl.py,$(BUILD)/plain/tools/bench-opencl $(BUILD)/opencl/ppu.icd $(QEMU) firmware $(GUEST_READY) guest-opencl $(GUEST_DIR)/programs/bench-opencl))
 
 # The engine beside other implementations of OpenCL (apt install pocl-opencl-icd oclgrind; the set-up does).
 $(eval $(call ppu_tool,bench-kernels,tests/bench/kernels.c,-D_GNU_SOURCE,-lOpenCL))

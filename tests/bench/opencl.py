@@ -4,10 +4,13 @@
 
 import os
 import subprocess
+import sys
 import tempfile
 from pathlib import Path
 
 TOP = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(TOP / "tests"))
+import guests  # noqa: E402
 
 
 def native(cache):
@@ -17,9 +20,10 @@ def native(cache):
 
 
 def guest(share):
-    program = TOP / "build/guest/programs/bench-opencl"
+    program = guests.PROGRAMS / "bench-opencl"
     script = Path(share, "run")
-    script.write_text("export PPU_CACHE=/tmp/cache\n/share/bench-opencl guest && /share/bench-opencl guest cached\n")
+    where = {"arm64": "guest", "x86": "x86guest", "arm64-client": "clientguest"}[guests.KIND]
+    script.write_text(f"export PPU_CACHE=/tmp/cache\n/share/bench-opencl {where} && /share/bench-opencl {where} cached\n")
     Path(share, "bench-opencl").write_bytes(program.read_bytes())
     Path(share, "bench-opencl").chmod(0o755)
     subprocess.run([TOP / "tools/guest-run", "--opencl", "--share", share, "--console", Path(share, "console"), "sh", "run"],

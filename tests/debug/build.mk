@@ -3,7 +3,7 @@
 $(eval $(call guest_program,debuggee,tests/debug/debuggee.c,-D_GNU_SOURCE -Iruntime/include,ppu -pthread))
 $(eval $(call ppu_unit,debuggee,tests/debug/debuggee.c,-D_GNU_SOURCE -Iruntime/include))
 
-DEBUG_CHECK_READY = $(GUEST_READY) $(GUEST)/programs/debuggee $(BUILD)/kernels/spin.ppu $(BUILD)/plain/tools/ppu-top
+DEBUG_CHECK_READY = $(GUEST_READY) $(GUEST_DIR)/programs/debuggee $(BUILD)/kernels/spin.ppu $(BUILD)/plain/tools/ppu-top
 
 .PHONY: debug debug-check
 debug: $(DEMO_READY) ## gdb on the microcontroller and the host's processor while the demo runs

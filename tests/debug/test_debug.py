@@ -13,6 +13,7 @@ from pathlib import Path
 
 TOP = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(TOP / "tests"))
+import guests  # noqa: E402
 import tap  # noqa: E402
 
 
@@ -24,7 +25,7 @@ def session():
         shutil.copy(TOP / "build/firmware/picolibc/ppufw.bin", share)
         done = subprocess.run(
             [TOP / "tools/debug/debug", "--batch", TOP / "tests/debug/session.py", "--share", share,
-             TOP / "build/guest/programs/debuggee", "spin.ppu"], capture_output=True, text=True, timeout=220)
+             guests.PROGRAMS / "debuggee", "spin.ppu"], capture_output=True, text=True, timeout=220)
         output = Path(share, "output.log").read_text(errors="replace")
     assert done.returncode == 0 and done.stderr == "" and output == "", (done, output)
     lines = (line.split(": ", 1) for line in done.stdout.splitlines() if line.startswith("found "))

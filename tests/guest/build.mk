@@ -22,3 +22,11 @@ TIMEOUT_demo := 300
 $(eval $(call ppu_script_test,demo,tests/guest/test_demo.py,$(DEMO_READY) $(BUILD)/plain/tools/demo))
 TIMEOUT_deterministic := 360
 $(eval $(call ppu_script_test,deterministic,tests/guest/test_deterministic.py,$(DEMO_READY)))
+
+# In a guest whose PPU is served. Building its QEMU takes too long for `make test`, which tests with it where it is there.
+TIMEOUT_client-x86 := 600
+$(eval $(call ppu_script_test,client-x86,tests/guest/client,$(QEMU) $(BUILD)/firmware/picolibc/ppufw.elf $(API_KERNELS)))
+.PHONY: test-x86
+test-x86: ## all tests of the guest in the x86 guest, whose PPU is served (builds a stock QEMU the first time)
+	$(Q)$(MAKE) test GUEST=x86 T=guest
+	$(Q)$(MAKE) test GUEST=x86 T=demo

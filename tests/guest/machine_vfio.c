@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Gives the API tests their machine in the guest: the PPU that was there when it booted. */
-#include "tests/api/kept.h"
 #include "tests/api/api.h"
+#include "tests/api/kept.h"
 
 static struct ppu_transport *transport;
 

@@ -12,6 +12,7 @@ from pathlib import Path
 
 TOP = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(TOP / "tests"))
+import guests  # noqa: E402
 import tap  # noqa: E402
 
 CHECKS = ["saxpy", "reduction", "histogram", "filter, 3 x 3", "Mandelbrot set", "pixels filled", "picture", "queued by threads",
@@ -64,7 +65,7 @@ def test_demo_passes():
     assert figure(output, "queued by threads") == 1024 and counts["launches"] > 1024 + by_threads, output
     assert figure(output, "turns with one lock") == 4096 and figure(output, "lanes that undo others") == 32, output
     assert figure(output, "warps at once") == 72 and figure(output, "taken in turns") >= 80, output
-    check_picture((TOP / "build/guest/demo/mandelbrot.png").read_bytes())
+    check_picture((guests.FOLDER / "demo/mandelbrot.png").read_bytes())
     assert 0 < figure(output, "a semaphore") < figure(output, "its first part") < figure(output, "a launch"), output
 
 

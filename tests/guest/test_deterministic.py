@@ -10,6 +10,7 @@ from pathlib import Path
 
 TOP = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(TOP / "tests"))
+import guests  # noqa: E402
 import tap  # noqa: E402
 
 HOG = "while True: pass"
@@ -21,7 +22,7 @@ def run_demo(share, place):
     done = subprocess.run(
         [TOP / "tools/guest-run", "--deterministic", "--timeout", "150", "--share", share, "--console", console,
          "--env", "PPU_FIRMWARE=ppufw.bin", "--", "--trace", "ppu_*", "--log-file", trace, "--",
-         TOP / "build/guest/programs/demo", "kernels.ppu"], capture_output=True, text=True, timeout=170)
+         guests.PROGRAMS / "demo", "kernels.ppu"], capture_output=True, text=True, timeout=170)
     assert done.returncode == 0, done
     return console.read_bytes(), trace.read_bytes()
 

@@ -12,6 +12,7 @@ from pathlib import Path
 
 TOP = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(TOP / "tests"))
+import guests  # noqa: E402
 import tap  # noqa: E402
 
 VENDORS = str(TOP / "build/opencl/ppu.icd")
@@ -65,7 +66,7 @@ def in_guest(share, script, timeout):
 def test_guest():
     with tempfile.TemporaryDirectory() as share:
         program = Path(share, "program")
-        program.write_bytes((TOP / "build/guest/programs/opencl-program").read_bytes())
+        program.write_bytes((guests.PROGRAMS / "opencl-program").read_bytes())
         program.chmod(0o755)
         done = in_guest(share, "clinfo --raw >clinfo || exit 1\nPPU_CACHE=/tmp ./program\n"
                         "for share in opencl toolchain; do echo write >/$share/new && echo $share is written to; done\n"

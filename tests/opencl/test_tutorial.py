@@ -11,6 +11,7 @@ from pathlib import Path
 
 TOP = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(TOP / "tests"))
+import guests  # noqa: E402
 import tap  # noqa: E402
 
 TUTORIAL = (TOP / "docs/tutorial.md").read_text()
@@ -37,7 +38,7 @@ def test_natively():
 def run_in_the_guest(name, first):
     with tempfile.TemporaryDirectory() as share:
         command = [TOP / "tools/guest-run", "--opencl", "--timeout", "100", "--share", share, "--console", Path(share, "console"),
-                   "--env", "PPU_CACHE=/share/cache", TOP / "build/guest/programs" / name]
+                   "--env", "PPU_CACHE=/share/cache", guests.PROGRAMS / name]
         done = subprocess.run(command, capture_output=True, text=True, timeout=120)
         assert done.returncode == 0 and done.stdout == shown(first), done
         kept = list(Path(share, "cache/opencl").iterdir())

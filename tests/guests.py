@@ -1,0 +1,12 @@
+# SPDX-License-Identifier: MIT
+"""Tells which guest the tests are about, as `make GUEST=name` says it, and where its programs are."""
+
+import os
+from pathlib import Path
+
+TOP = Path(__file__).resolve().parents[1]
+KIND = os.environ.get("PPU_GUEST", "arm64")
+FOLDER = TOP / "build" / ("guest-x86" if KIND == "x86" else "guest")
+PROGRAMS = FOLDER / "programs"
+# Its PPU is served by another process, so the two have no clock in common.
+SERVED = KIND != "arm64"
