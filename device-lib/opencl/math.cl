@@ -93,11 +93,98 @@ double __attribute__((overloadable)) exp(double x);
 double __attribute__((overloadable)) log(double x);
 double __attribute__((overloadable)) lgamma(double x);
 double __attribute__((overloadable)) pow(double x, double y);
-double __attribute__((overloadable)) sinpi(double x);
 double __attribute__((overloadable)) fmod(double x, double y);
 double __attribute__((overloadable)) remainder(double x, double y);
 double __attribute__((overloadable)) ldexp(double x, int n);
 double __attribute__((overloadable)) rootn(double x, int n);
+
+/* ---- of multiples of pi ---- */
+
+double __attribute__((overloadable)) sin(double x);
+double __attribute__((overloadable)) cos(double x);
+double __attribute__((overloadable)) atan2(double y, double x);
+
+#define PI 3.14159265358979323846
+#define ONE_BY_PI 0.31830988618379067154
+
+/* A magnitude modulo 2 is `quarter` halves and `rest`, which is at most a quarter; both are exact. */
+static double pi_rest(double x, __private uint *quarter)
+{
+    double below_two = fabs(x) - 2 * floor(fabs(x) * 0.5), halves = rint(2 * below_two);
+
+    *quarter = (uint)halves & 3;
+    return below_two - 0.5 * halves;
+}
+
+static double with_sign(double value, bool negative)
+{
+    return negative ? -value : value;
+}
+
+/* libclc's give the other zero for some numbers. These are +0 for all positive whole numbers, or all odd halves. */
+double BUILTIN sinpi(double x)
+{
+    uint quarter;
+    double rest = pi_rest(x, &quarter), turn = (quarter & 1) != 0 ? cos(PI * rest) : sin(PI * rest);
+
+    turn = rest == 0 && (quarter & 1) == 0 ? 0.0 : with_sign(turn, quarter >= 2);
+    return with_sign(turn, signbit(x));
+}
+
+double BUILTIN cospi(double x)
+{
+    uint quarter;
+    double rest = pi_rest(x, &quarter), turn = (quarter & 1) != 0 ? sin(PI * rest) : cos(PI * rest);
+
+    return rest == 0 && (quarter & 1) != 0 ? 0.0 : with_sign(turn, quarter == 1 || quarter == 2);
+}
+
+/* At a whole number it has the sign of even ones, and the other for odd ones; at an odd half it is infinite. */
+double BUILTIN tanpi(double x)
+{
+    uint quarter;
+    double rest = pi_rest(x, &quarter), s = sin(PI * rest), c = cos(PI * rest), turn;
+
+    if (rest == 0) {
+        turn = with_sign((quarter & 1) != 0 ? INFINITY : 0.0, quarter >= 2);
+    } else {
+        turn = (quarter & 1) != 0 ? -c / s : s / c;
+    }
+    return with_sign(turn, signbit(x));
+}
+
+/* libclc's lose the sign of a zero. */
+double BUILTIN atan(double x)
+{
+    return x == 0 ? x : atan2(x, 1.0);
+}
+
+double BUILTIN tan(double x)
+{
+    return x == 0 ? x : sin(x) / cos(x);
+}
+
+double BUILTIN atanpi(double x)
+{
+    return x == 0 ? x : atan(x) * ONE_BY_PI;
+}
+
+float BUILTIN sinpi(float x)
+{
+    return (float)sinpi((double)x);
+}
+
+float BUILTIN cospi(float x)
+{
+    return (float)cospi((double)x);
+}
+
+float BUILTIN tanpi(float x)
+{
+    return (float)tanpi((double)x);
+}
+
+/* ---- others ---- */
 
 float BUILTIN erfc(float x)
 {
@@ -334,6 +421,15 @@ SECONDS(__local)
     macro(__VA_ARGS__, 8)     \
     macro(__VA_ARGS__, 16)
 
+WIDTHS(OF_VECTOR, sinpi, float)
+WIDTHS(OF_VECTOR, sinpi, double)
+WIDTHS(OF_VECTOR, cospi, float)
+WIDTHS(OF_VECTOR, cospi, double)
+WIDTHS(OF_VECTOR, tanpi, float)
+WIDTHS(OF_VECTOR, tanpi, double)
+WIDTHS(OF_VECTOR, tan, double)
+WIDTHS(OF_VECTOR, atan, double)
+WIDTHS(OF_VECTOR, atanpi, double)
 WIDTHS(OF_VECTOR, erfc, float)
 WIDTHS(OF_VECTOR, lgamma, float)
 WIDTHS(OF_VECTOR, exp2, float)

@@ -365,3 +365,31 @@ kernel void fences(global int *word, global int *checks)
     CHECK(to_global((void *)word) == (global void *)word && to_local((void *)word) == 0 && to_local((void *)&other) != 0);
     CHECK(to_private((void *)&own) != 0 && to_private((void *)word) == 0 && to_global((void *)&own) == 0);
 }
+
+/* ---- signs of zeros and infinities ---- */
+
+#define ZEROS(T)                                                                     \
+    for (int i = 0; i < 8; i++) {                                                    \
+        T n = in[i]; int odd = (int)n & 1;                                               \
+        CHECK(sinpi(n) == 0 && !signbit(sinpi(n)) && signbit(sinpi(-n)));            \
+        CHECK(cospi(n + (T)0.5) == 0 && !signbit(cospi(n + (T)0.5)));                \
+        CHECK(cospi(-n - (T)0.5) == 0 && !signbit(cospi(-n - (T)0.5)));              \
+        CHECK(tanpi(n) == 0 && signbit(tanpi(n)) == odd);                            \
+        CHECK(tanpi(-n) == 0 && signbit(tanpi(-n)) == !odd);                         \
+        CHECK(tanpi(n + (T)0.5) == (odd ? -INFINITY : INFINITY));                    \
+        CHECK(tanpi(-n - (T)0.5) == (odd ? INFINITY : -INFINITY));                   \
+    }                                                                                \
+    CHECK(signbit(atanpi(-(T)in[0])) && !signbit(atanpi((T)in[0])));                 \
+    CHECK(signbit(atan(-(T)in[0])));                                                 \
+    CHECK(signbit(asin(-(T)in[0])));                                                 \
+    CHECK(signbit(tan(-(T)in[0])));                                                  \
+    CHECK(signbit(sinpi(-(T)in[0])) && signbit(tanpi(-(T)in[0])));                   \
+    CHECK(isnan(sinpi((T)INFINITY)) && isnan(cospi((T)INFINITY)) && isnan(tanpi((T)-INFINITY)));
+
+kernel void zeros(global const float *in, global int *checks)
+{
+    int at = 0;
+
+    ZEROS(float)
+    ZEROS(double)
+}

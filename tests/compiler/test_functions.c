@@ -23,6 +23,8 @@ static const int32_t integers[8] = { 0, -1, 0x7fffff, -0x800000, 12345, 0x400000
 static const float halves[16] = { 0.0f,     -1.0f,      0.333333f, -0.1f,   2049.0f,  65504.0f, 1e-5f, -3e-7f,
                                   0x1p-24f, 0x1.8p-25f, -2.7f,     1000.3f, -4097.0f, 0.9999f,  1e-8f, 6e-5f };
 
+static const float whole_numbers[8] = { 0, 1, 2, 3, 4, 1001, 65536, 4194303 };
+
 struct group {
     const char *kernel;
     const void *in;
@@ -34,6 +36,7 @@ static const struct group groups[] = {
     { "vectors", numbers, sizeof(numbers), 120 },
     { "large_vectors", numbers + 10, 12 * sizeof(float), 6 },
     { "geometry", lengths, sizeof(lengths), 31 },
+    { "zeros", whole_numbers, sizeof(whole_numbers), 124 },
     { "integers", integers, sizeof(integers), 23 },
     { "moves", NULL, 1024, 20 },
     { "halves", halves, sizeof(halves), 51 },
