@@ -229,6 +229,10 @@ static bool check_options(struct compilation *compilation)
     } else if (compilation->wave != 32 && compilation->wave != 64 && compilation->wave != 128) {
         bytes_print(&compilation->log, "error: a wave has 32, 64 or 128 threads, not %u\n", compilation->wave);
         compilation->status = PPU_COMPILE_BAD_OPTIONS;
+    } else if (subvector->no_mode && (subvector->form == PPU_SEGMENTS_ENTER || subvector->form == PPU_SEGMENTS_MAY)) {
+        bytes_print(&compilation->log,
+                    "error: segments of the forms 'enter' and 'may' need sub-vector mode, which the device has not\n");
+        compilation->status = PPU_COMPILE_BAD_OPTIONS;
     } else if (subvector->inverted && subvector->form != PPU_SEGMENTS_ENTER) {
         bytes_print(&compilation->log,
                     "error: tasks that start in sub-vector mode need segments of the form 'enter'\n");

@@ -124,6 +124,7 @@ struct ppu_compile_subvector {
     uint32_t threshold; /* registers or percent */
     uint32_t run;       /* instructions of a run (D9); 0: to where the need crosses the threshold */
     uint32_t inverted;  /* the task starts in sub-vector mode, and what is no segment is marked (D11); form ENTER */
+    uint32_t no_mode;   /* the device has no sub-vector mode: the forms enter and may are refused (D10) */
     uint32_t sm_vregs;  /* registers an SM of the device has over all lanes; 0: as the default device */
     uint32_t sm_warps;  /* warps an SM of the device holds, in passes; 0: as the default device */
     FILE *svg;          /* curve and segments of each kernel, as a picture; NULL: none */

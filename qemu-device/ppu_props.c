@@ -36,6 +36,7 @@ static const Property ppu_properties[] = {
     COUNT("engine-level", engine_level),
     COUNT("engine-tier", engine_tier),
     DEFINE_PROP_STRING("engine-tier-module", PPUState, tier_path),
+    DEFINE_PROP_BOOL("subvector", PPUState, config.subvector, true),
     DEFINE_PROP_BOOL("cache-model", PPUState, config.cache_model, false),
     COUNT("cache-line", cache_line),
     COUNT("l1-size", l1_bytes),

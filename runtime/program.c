@@ -25,6 +25,24 @@ static enum ppu_err check_image(struct ppu_program *program, const void *image, 
     return PPU_OK;
 }
 
+/* Says of the first kernel that needs what the device has not. */
+static enum ppu_err check_device(const struct ppu_program *program, struct ppu_error *error)
+{
+    const struct ppu_program_view *view = &program->view;
+
+    for (uint32_t i = 0; i < view->header->kernels; i++) {
+        const struct ppu_kernel_entry *entry = &view->kernels[i];
+        bool needs = (entry->flags & PPU_TMD_SUBVECTOR) != 0 || entry->shared_vregs != 0;
+        if (needs && !(program->context->device->info.features & PPU_FEATURE_SUBVECTOR)) {
+            return error_set(error, PPU_ERR_BAD_IMAGE,
+                             "load a program: kernel '%s' needs sub-vector mode, which this device has not; segments "
+                             "of the forms duplicate and loop run without it",
+                             view->text + entry->name);
+        }
+    }
+    return PPU_OK;
+}
+
 static enum ppu_err load_code(struct ppu_program *program, struct ppu_error *error)
 {
     uint32_t bytes = program->view.header->code_bytes;
@@ -108,6 +126,9 @@ enum ppu_err ppu_program_load(struct ppu_context *context, const void *image, si
     }
     program->context = context;
     enum ppu_err err = check_image(program, image, bytes, error);
+    if (err == PPU_OK) {
+        err = check_device(program, error);
+    }
     if (err == PPU_OK) {
         err = load_code(program, error);
     }

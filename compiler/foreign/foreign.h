@@ -20,7 +20,7 @@
 #include "compiler/ppu_compiler.h"
 
 #define FOREIGN_MAGIC 0x46555050u /* "PPUF" */
-#define FOREIGN_VERSION 3u
+#define FOREIGN_VERSION 4u
 #define FOREIGN_MOST_MODULES 1024u
 #define FOREIGN_MOST_BYTES ((size_t)64 << 20) /* of a request, and of an answer */
 
@@ -50,7 +50,7 @@ struct foreign_request {
     uint32_t modules; /* 1 to FOREIGN_MOST_MODULES */
     uint32_t max_vregs;
     uint32_t form, threshold_kind; /* the members of struct ppu_compile_subvector, without the picture */
-    uint32_t threshold, run, inverted;
+    uint32_t threshold, run, inverted, no_mode;
     uint32_t sm_vregs, sm_warps;
 };
 
@@ -66,6 +66,7 @@ static inline void foreign_put_options(struct foreign_request *request, const st
     request->threshold = subvector->threshold;
     request->run = subvector->run;
     request->inverted = subvector->inverted;
+    request->no_mode = subvector->no_mode;
     request->sm_vregs = subvector->sm_vregs;
     request->sm_warps = subvector->sm_warps;
 }
@@ -73,12 +74,13 @@ static inline void foreign_put_options(struct foreign_request *request, const st
 /* Reads it back. False: something of it is not possible. */
 static inline bool foreign_take_options(const struct foreign_request *request, struct ppu_compile_options *options)
 {
-    *options = (struct ppu_compile_options){
-        .wave = request->wave,
-        .max_vregs = request->max_vregs,
-        .subvector = { (enum ppu_subvector_form)request->form, (enum ppu_subvector_threshold)request->threshold_kind,
-                       request->threshold, request->run, request->inverted, request->sm_vregs, request->sm_warps, NULL }
-    };
+    *options =
+        (struct ppu_compile_options){ .wave = request->wave,
+                                      .max_vregs = request->max_vregs,
+                                      .subvector = { (enum ppu_subvector_form)request->form,
+                                                     (enum ppu_subvector_threshold)request->threshold_kind,
+                                                     request->threshold, request->run, request->inverted,
+                                                     request->no_mode, request->sm_vregs, request->sm_warps, NULL } };
     return request->form <= PPU_SEGMENTS_MAY && request->threshold_kind <= PPU_THRESHOLD_DEVICE;
 }
 

@@ -54,6 +54,7 @@ enum ppu_reg_count {
 #define PPU_FEATURE_TASKQ (1u << 2)
 #define PPU_FEATURE_NESTED (1u << 3)
 #define PPU_FEATURE_CACHE_MODEL (1u << 4) /* caches are modelled, and what they do is counted (counter.def) */
+#define PPU_FEATURE_SUBVECTOR (1u << 5)   /* SVENTER and SVLEAVE exist, and parts of a warp share registers (D4, D10) */
 
 /* MCU_STATE */
 enum ppu_mcu_state {

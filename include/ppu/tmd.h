@@ -168,6 +168,12 @@ static inline int ppu_miss_rate_ok(uint32_t miss_rate)
     return miss_rate <= PPU_MISS_RATE_MOST || miss_rate >= PPU_MISS_BELOW;
 }
 
+/* True when only a device with PPU_FEATURE_SUBVECTOR can run it. */
+static inline int ppu_tmd_needs_subvector(const struct ppu_tmd *tmd)
+{
+    return (tmd->flags & PPU_TMD_SUBVECTOR) != 0 || tmd->shared_vregs != 0;
+}
+
 #define PPU_TMD_LAUNCHER_BYTES ((uint32_t)offsetof(struct ppu_tmd, taskq_limit)) /* what a launcher fills in */
 
 #endif

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "opencl/api/device.h"
+#include "ppu/regs.h"
 
 uint32_t target_threshold(const struct _cl_context *context)
 {
@@ -18,10 +19,16 @@ uint32_t target_threshold(const struct _cl_context *context)
 struct ppu_compile_options target_options(const struct _cl_context *context, uint32_t threshold, const char *options)
 {
     const struct ppu_device_info *info = context->device->info;
+    bool enters = true;
+
+    for (uint32_t i = 0; i < context->device_count; i++) {
+        enters &= (context->devices[i]->info->features & PPU_FEATURE_SUBVECTOR) != 0;
+    }
 
     return (struct ppu_compile_options){ .options = options,
                                          .wave = BUILD_WAVE,
-                                         .subvector = { .form = PPU_SEGMENTS_ENTER,
+                                         .subvector = { .form = enters ? PPU_SEGMENTS_ENTER : PPU_SEGMENTS_OFF,
+                                                        .no_mode = !enters,
                                                         .threshold_kind = PPU_THRESHOLD_DEVICE,
                                                         .threshold = threshold,
                                                         .sm_vregs = info->sm_vregs,

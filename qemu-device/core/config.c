@@ -30,6 +30,7 @@ void core_config_default(struct core_config *config)
         .sm_vregs = 65536,
         .sm_shared = 128 * PPU_KIB,
         .sm_threads = 1,
+        .subvector = true,
         .engine_tier = TIER_OFF,
         .cache_line = PPU_TRANSACTION_BYTES,
         .l1_bytes = 64 * PPU_KIB,

@@ -37,6 +37,7 @@ struct core_config {
     const char *engine_tier_module; /* path of what translates; NULL: none, all is interpreted */
     uint32_t instance;
     bool test_hooks;
+    bool subvector;      /* there is hardware for sub-vector mode (D10) */
     bool cache_model;    /* caches are modelled and counted (A10); sizes in bytes, all powers of two: */
     uint32_t cache_line; /* 32 to 1024 */
     uint32_t l1_bytes;   /* of an SM; at least l1_ways lines */

@@ -590,6 +590,7 @@ static void set_identity(struct core *core)
     const uint32_t built = PPU_FEATURE_TASKQ | PPU_FEATURE_NESTED;
     const struct identity values[] = {
         { PPU_REG_FEATURES, built | (config->test_hooks ? PPU_FEATURE_TEST_HOOKS : 0) |
+                                (config->subvector ? PPU_FEATURE_SUBVECTOR : 0) |
                                 (config->cache_model ? PPU_FEATURE_CACHE_MODEL : 0) },
         { PPU_REG_VRAM_SIZE_LO, (uint32_t)config->vram_bytes },
         { PPU_REG_VRAM_SIZE_HI, (uint32_t)(config->vram_bytes >> 32) },

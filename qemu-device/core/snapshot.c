@@ -27,7 +27,7 @@
 #include <sys/mman.h>
 
 #define SNAPSHOT_MAGIC 0x53555050u /* "PPUS" */
-#define SNAPSHOT_VERSION 19u
+#define SNAPSHOT_VERSION 20u
 #define FIRST_BYTES 4096u
 
 #define TAG(a, b, c, d) ((uint32_t)(a) | (uint32_t)(b) << 8 | (uint32_t)(c) << 16 | (uint32_t)(d) << 24)
@@ -230,6 +230,7 @@ static void config_save(const struct core_config *config, struct snap *snap)
     snap_put_u32(snap, config->sm_vregs);
     snap_put_u32(snap, config->sm_shared);
     snap_put_u32(snap, config->test_hooks);
+    snap_put_u32(snap, config->subvector);
     snap_put_u32(snap, config->cache_model);
     snap_put_u32(snap, config->cache_line);
     snap_put_u32(snap, config->l1_bytes);

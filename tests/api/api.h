@@ -30,6 +30,7 @@ struct machine_config {
     uint32_t slots;
     bool counted; /* QEMU: time is counted in instructions, so that time limits do not depend on who else works here */
     bool cache_model;
+    bool no_subvector; /* without sub-vector mode */
 };
 
 /* Starts the machine and returns the way to its PPU; the test program fails when that cannot be. */

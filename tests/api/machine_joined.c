@@ -22,6 +22,7 @@ struct ppu_transport *machine_start(const struct machine_config *config)
         options.config.slots = config->slots;
     }
     options.config.cache_model = config->cache_model;
+    options.config.subvector = !config->no_subvector;
     joined = joined_start(&options, &why);
     if (!joined) {
         fail_msg("the joined machine does not start: %s", why);

@@ -17,5 +17,6 @@ void machine_properties(char *text, size_t bytes, const struct machine_config *c
     if (config->slots != 0) {
         at += (size_t)snprintf(text + at, bytes - at, ",slots=%u", config->slots);
     }
-    snprintf(text + at, bytes - at, "%s", config->cache_model ? ",cache-model=on" : "");
+    snprintf(text + at, bytes - at, "%s%s", config->no_subvector ? ",subvector=off" : "",
+             config->cache_model ? ",cache-model=on" : "");
 }

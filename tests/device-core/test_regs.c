@@ -320,7 +320,7 @@ static void identity(void **state)
         uint32_t value;
     } expected[] = {
         { PPU_REG_MAGIC, PPU_MAGIC },
-        { PPU_REG_FEATURES, PPU_FEATURE_TEST_HOOKS | PPU_FEATURE_TASKQ | PPU_FEATURE_NESTED },
+        { PPU_REG_FEATURES, PPU_FEATURE_TEST_HOOKS | PPU_FEATURE_TASKQ | PPU_FEATURE_NESTED | PPU_FEATURE_SUBVECTOR },
         { PPU_REG_VRAM_SIZE_LO, MACHINE_VRAM },
         { PPU_REG_VRAM_SIZE_HI, 0 },
         { PPU_REG_CHANNELS, config->channels },

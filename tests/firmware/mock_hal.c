@@ -427,7 +427,7 @@ void mock_start(void)
 void mock_start_with_hooks(void)
 {
     mock_reset();
-    R(FEATURES) = PPU_FEATURE_TEST_HOOKS;
+    R(FEATURES) = PPU_FEATURE_TEST_HOOKS | PPU_FEATURE_SUBVECTOR;
     start();
 }
 

@@ -19,7 +19,9 @@ static int setup(void **state)
 {
     (void)state;
     layout.sm_tokens = ppu_token_bytes(32, 200);
-    caps = (struct caps){ .sm_warps = 32, .sm_vregs = 32768, .sm_shared = 64 * PPU_KIB };
+    caps = (struct caps){
+        .features = PPU_FEATURE_SUBVECTOR, .sm_warps = 32, .sm_vregs = 32768, .sm_shared = 64 * PPU_KIB
+    };
     return 0;
 }
 
@@ -189,6 +191,25 @@ static void partial_warps_count_whole(void **state)
     }
 }
 
+/* A device without sub-vector mode runs no task that shares registers or begins in the mode. */
+static void without_subvector(void **state)
+{
+    struct ppu_tmd tmd = good_tmd();
+
+    (void)state;
+    tmd.vregs = 8;
+    tmd.shared_vregs = 4;
+    assert_int_equal(tmd_check(&tmd).code, 0);
+    caps.features &= ~PPU_FEATURE_SUBVECTOR;
+    assert_int_equal(tmd_check(&tmd).code, PPU_FAULT_TMD_SUBVECTOR);
+    tmd.shared_vregs = 0;
+    assert_int_equal(tmd_check(&tmd).code, 0);
+    tmd.flags |= PPU_TMD_SUBVECTOR;
+    assert_int_equal(tmd_check(&tmd).code, PPU_FAULT_TMD_SUBVECTOR);
+    caps.features |= PPU_FEATURE_SUBVECTOR;
+    assert_int_equal(tmd_check(&tmd).code, 0);
+}
+
 /* What passes is within every limit, whatever the bytes. */
 static void random_bytes(void **state)
 {
@@ -221,6 +242,7 @@ int main(void)
         { "every wrong field of a TMD is named by its fault [A11]", every_wrong_field_is_named, setup, NULL, NULL },
         { "limits of a TMD are inclusive [A11]", limits_are_inclusive, setup, NULL, NULL },
         { "warps that are not full count whole [A14]", partial_warps_count_whole, setup, NULL, NULL },
+        { "sub-vector mode is refused where the device has none [D10]", without_subvector, setup, NULL, NULL },
         { "what passes the checks is within the limits, for random bytes [A11]", random_bytes, setup, NULL, NULL },
     };
     return cmocka_run_group_tests_name("firmware: task descriptors", tests, NULL, NULL);

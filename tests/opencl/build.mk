@@ -2,7 +2,7 @@
 # OpenCL from a program's side: through the ICD loader on QEMU, and linked with the joined machine, sanitizers on.
 CL_TEST_CFLAGS := -D_GNU_SOURCE
 # Those below have rules of their own.
-CL_OWN := allocation_failures cache channels confine foreign narrow_device overlap patience two_devices
+CL_OWN := allocation_failures cache channels confine foreign narrow_device no_subvector overlap patience two_devices
 CL_TESTS := $(filter-out $(CL_OWN),$(patsubst tests/opencl/test_%.c,%,$(wildcard tests/opencl/test_*.c)))
 CL_SOURCE_CFLAGS := $(JOINED_CFLAGS)
 
@@ -70,6 +70,9 @@ $(eval $(call ppu_test,opencl-cache,tests/opencl/test_cache.c opencl/build/cache
 # The process that compiles modules from elsewhere: how it ends, and what it may do.
 $(eval $(call ppu_test,opencl-foreign,tests/opencl/test_foreign.c opencl/build/foreign.c,$(CL_TEST_CFLAGS) -DFOREIGN_PATIENCE_MS=1000,))
 $(eval $(call ppu_test,opencl-confine,tests/opencl/test_confine.c compiler/foreign/confine.c,$(CL_TEST_CFLAGS),-lseccomp,plain))
+
+# A device without sub-vector mode.
+$(eval $(call ppu_test,opencl-no_subvector,tests/opencl/test_no_subvector.c tests/opencl/fixture.c,$(CL_TEST_CFLAGS) $(JOINED_CFLAGS),cl-source-joined $(OPENCL_LIBS) $(JOINED_LIBS)))
 
 # A device with few registers.
 $(eval $(call ppu_test,opencl-narrow_device,tests/opencl/test_narrow_device.c tests/opencl/fixture.c,$(CL_TEST_CFLAGS) $(JOINED_CFLAGS),cl-source-joined $(OPENCL_LIBS) $(JOINED_LIBS)))

@@ -83,10 +83,12 @@ static uint16_t check_params(const struct core *core, const struct ppu_tmd *tmd)
     return good ? PPU_FAULT_NONE : PPU_FAULT_TMD_PARAM;
 }
 
-static uint16_t check_subvector(const struct ppu_tmd *tmd)
+static uint16_t check_subvector(const struct core *core, const struct ppu_tmd *tmd)
 {
     bool good =
         ppu_shared_vregs_ok(tmd->vregs, tmd->shared_vregs) && tmd->mode < PPU_MODES && ppu_miss_rate_ok(tmd->miss_rate);
+
+    good = good && (core->config.subvector || !ppu_tmd_needs_subvector(tmd));
 
     return good ? PPU_FAULT_NONE : PPU_FAULT_TMD_SUBVECTOR;
 }
@@ -180,7 +182,7 @@ uint16_t dist_task_decode(struct core *core, struct dist_task *task, uint64_t *t
     code = code != PPU_FAULT_NONE ? code : check_code(tmd);
     code = code != PPU_FAULT_NONE ? code : check_shape(tmd);
     code = code != PPU_FAULT_NONE ? code : check_params(core, tmd);
-    code = code != PPU_FAULT_NONE ? code : check_subvector(tmd);
+    code = code != PPU_FAULT_NONE ? code : check_subvector(core, tmd);
     if (code != PPU_FAULT_NONE) {
         return code;
     }

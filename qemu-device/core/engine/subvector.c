@@ -5,6 +5,8 @@
  * of the segment, or has ended. Tokens that were queued before the segment stay below a floor meanwhile.
  */
 #include "qemu-device/core/engine/subvector.h"
+#include "qemu-device/core/core.h"
+#include "qemu-device/core/core_private.h"
 #include "qemu-device/core/dist/task.h"
 #include "qemu-device/core/engine/branch.h"
 #include "qemu-device/core/engine/engine.h"
@@ -160,6 +162,12 @@ bool subvector_next(struct exec *x)
 
 /* ---- instructions ---- */
 
+/* Only the loop form works on a device without the mode. */
+static bool exists(const struct exec *x, enum ppu_op op)
+{
+    return core_config_of(x->sm->core)->subvector || op == PPU_OP_SVBEGIN || op == PPU_OP_SVEND;
+}
+
 static enum step enter(struct exec *x, const struct ppu_insn *insn, const struct lanes *mask)
 {
     const uint32_t shared = (uint32_t)insn->imm & PPU_SUBVECTOR_REGISTERS;
@@ -238,6 +246,9 @@ static enum step end_loop(struct exec *x, const struct ppu_insn *insn, const str
 
 enum step engine_subvector(struct exec *x, const struct ppu_insn *insn, const struct lanes *mask)
 {
+    if (!exists(x, insn->op)) {
+        return engine_insn_fault(x, PPU_FAULT_ILLEGAL, mask);
+    }
     switch (insn->op) {
     case PPU_OP_SVENTER:
         return enter(x, insn, mask);
