@@ -291,6 +291,16 @@ uint32_t ppu_block_correlation(const struct ppu_block *block)
     return block->launches;
 }
 
+enum ppu_err ppu_stream_launch(struct ppu_stream *stream, const struct ppu_kernel *kernel,
+                               const struct ppu_launch *launch, struct ppu_event *event)
+{
+    struct ppu_block *block = NULL;
+
+    ppu_block_begin(stream->channel, &block);
+    ppu_block_launch(block, stream, kernel, launch);
+    return ppu_block_submit(block, event);
+}
+
 void block_fail(struct ppu_block *block, enum ppu_err error)
 {
     block->error = block->error != PPU_OK ? block->error : error;
