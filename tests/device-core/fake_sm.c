@@ -339,10 +339,10 @@ uint64_t sm_time_ns(struct core *core, uint32_t context)
     return 0;
 }
 
-struct sm_gauges sm_gauges(struct core *core, uint32_t sm)
+struct sm_gauges sm_gauges(struct core *core, uint32_t number)
 {
     (void)core;
-    return (struct sm_gauges){ .busy_ns = 1000u + sm, .ctas = sm };
+    return (struct sm_gauges){ .busy_ns = 1000u + number, .ctas = number };
 }
 
 uint32_t sm_threads(struct core *core)
