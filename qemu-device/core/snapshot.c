@@ -332,6 +332,12 @@ static void no_kick(void *opaque)
     (void)opaque;
 }
 
+/* What is wrong with the state makes it be refused, or is put right without a word. */
+static void no_sentence(void *opaque, const char *sentence)
+{
+    (void)opaque, (void)sentence;
+}
+
 static uint64_t same_clock(void *opaque)
 {
     return core_now(opaque);
@@ -342,6 +348,7 @@ static const struct core_host_ops unseen_ops = {
     .timer_set = no_deadline,
     .kick = no_kick,
     .now_ns = same_clock,
+    .guest_error = no_sentence,
 };
 
 /* Loads the state there, where it can do no harm; false: `snap` says why not. */
