@@ -79,7 +79,7 @@ static struct {
     uint8_t *kept_core;
     size_t kept_core_bytes;
     uint8_t *kept_state;
-    uint8_t kept_dma[PPU_MCU_DTCM_BYTES];
+    uint8_t *kept_dma; /* more than the MCU has: pointers are longer here */
 } m;
 
 /* ---- memories ---- */
@@ -600,7 +600,8 @@ void stepped_remember(void)
     settle();
     m.kept = m.changing;
     m.kept_state = malloc(state_bytes());
-    if (!m.kept_core || !m.kept_state || dma_bytes() > sizeof(m.kept_dma)) {
+    m.kept_dma = malloc(dma_bytes());
+    if (!m.kept_core || !m.kept_state || !m.kept_dma) {
         abort();
     }
     copy_state((void *)m.kept_state, (void *)__start_fw_state, state_bytes());
