@@ -33,7 +33,7 @@ static enum ppu_err check_device(const struct ppu_program *program, struct ppu_e
     for (uint32_t i = 0; i < view->header->kernels; i++) {
         const struct ppu_kernel_entry *entry = &view->kernels[i];
         bool needs = (entry->flags & PPU_TMD_SUBVECTOR) != 0 || entry->shared_vregs != 0;
-        if (needs && !(program->context->device->info.features & PPU_FEATURE_SUBVECTOR)) {
+        if (needs && !(ppu_device_info(program->context->device)->features & PPU_FEATURE_SUBVECTOR)) {
             return error_set(error, PPU_ERR_BAD_IMAGE,
                              "load a program: kernel '%s' needs sub-vector mode, which this device has not; segments "
                              "of the forms duplicate and loop run without it",

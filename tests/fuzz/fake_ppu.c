@@ -34,6 +34,7 @@ static const struct ppu_device_info info = {
     .vectors = 32,
     .streams = 32,
     .tasks = 1024,
+    .features = PPU_FEATURE_SUBVECTOR,
 };
 
 /* ---- device ---- */
