@@ -4,7 +4,8 @@
 # transport.
 
 GUEST_TEST_FLAGS := $(API_CFLAGS)
-GUEST_TESTS := vfio $(addprefix api-,$(API_TESTS))
+# One machine serves all tests of the guest, and its PPU has sub-vector mode.
+GUEST_TESTS := vfio $(addprefix api-,$(filter-out subvector,$(API_TESTS)))
 
 $(eval $(call guest_lib,ppu,$(PPU_RUNTIME_SOURCES),$(PPU_RUNTIME_CFLAGS)))
 $(eval $(call guest_program,vfio,tests/guest/test_vfio.c,$(GUEST_TEST_FLAGS),ppu -lcmocka -pthread))

@@ -131,7 +131,7 @@ def test_progress():
 
 def registered(word):
     """Names of the tests `make test T=word` would run."""
-    show = "show-tests: ; @printf '%s\\n' $(filter-out %.list,$(TEST_TARGETS))"
+    show = "$(foreach test,$(filter-out %.list,$(TEST_TARGETS)),$(info $(test)))\nshow-tests: ; @:\n"
     environment = {name: value for name, value in os.environ.items() if name not in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL")}
     return subprocess.run(["make", "-s", "-f", "Makefile", "-f", "-", "show-tests", f"T={word}"], cwd=TOP, input=show,
                           env=environment, capture_output=True, text=True, timeout=60, check=True).stdout.split()
