@@ -102,21 +102,77 @@ static void add_wide(struct splitter *splitter, LLVMValueRef value, LLVMValueRef
 
 static void make_words(struct splitter *splitter, LLVMValueRef insn);
 
+/* True: the constant is a vector that is seen as an integer. LLVM folds that for no integer above 64 bits. */
+static bool is_vector_cast(LLVMValueRef value)
+{
+    return LLVMIsAConstantExpr(value) && LLVMGetConstOpcode(value) == LLVMBitCast &&
+           LLVMGetTypeKind(LLVMTypeOf(LLVMGetOperand(value, 0))) == LLVMVectorTypeKind;
+}
+
+/* The bits of an element of a constant vector: zeros where it has no value. */
+static uint64_t element_bits(const struct splitter *splitter, LLVMValueRef vector, unsigned i, uint32_t width)
+{
+    LLVMValueRef element = LLVMGetAggregateElement(vector, i);
+
+    if (LLVMIsUndef(element)) {
+        return 0;
+    }
+    element = LLVMConstBitCast(element, integer_of(splitter, width));
+    if (!LLVMIsAConstantInt(element)) {
+        compilation_fail_value(splitter->access.compilation, "no code for", vector);
+    }
+    return LLVMConstIntGetZExtValue(element);
+}
+
+static void words_of_vector(struct splitter *splitter, LLVMValueRef vector, uint32_t bits, LLVMValueRef *words)
+{
+    unsigned elements = LLVMGetVectorSize(LLVMTypeOf(vector));
+    uint32_t width = bits / elements;
+    uint32_t *values = arena_new(&splitter->access.compilation->arena, uint32_t, count_words(bits));
+
+    if (width > MOST_BITS || (width & (width - 1)) != 0) {
+        compilation_fail_value(splitter->access.compilation, "no code for", vector);
+    }
+    for (unsigned i = 0; i < elements; i++) {
+        uint64_t value = element_bits(splitter, vector, i, width);
+        values[i * width / WORD_BITS] |= (uint32_t)value << i * width % WORD_BITS;
+        if (width > WORD_BITS) {
+            values[i * width / WORD_BITS + 1] = (uint32_t)(value >> WORD_BITS);
+        }
+    }
+    for (uint32_t i = 0; i < count_words(bits); i++) {
+        words[i] = number(splitter, values[i]);
+    }
+}
+
+static LLVMValueRef *words_of_constant(struct splitter *splitter, LLVMValueRef value, uint32_t bits)
+{
+    LLVMValueRef *words = new_words(splitter, bits);
+    bool defined = !!LLVMIsAConstantInt(value);
+
+    if (is_vector_cast(value)) {
+        words_of_vector(splitter, LLVMGetOperand(value, 0), bits, words);
+        return words;
+    }
+    if (!defined && !LLVMIsUndef(value)) {
+        compilation_fail_value(splitter->access.compilation, "no code for", value);
+    }
+    for (uint32_t i = 0; i < count_words(bits); i++) {
+        LLVMValueRef shift = LLVMConstInt(LLVMTypeOf(value), i * WORD_BITS, false);
+        words[i] = defined ? LLVMBuildTrunc(splitter->builder, LLVMBuildLShr(splitter->builder, value, shift, ""),
+                                            splitter->word, "")
+                           : number(splitter, 0);
+    }
+    return words;
+}
+
 /* The words of a wide operand. The builder stays where it is. */
 static LLVMValueRef *words_of(struct splitter *splitter, LLVMValueRef value)
 {
     uint32_t bits = width_of(LLVMTypeOf(value));
 
     if (LLVMIsConstant(value)) {
-        LLVMValueRef *words = new_words(splitter, bits);
-        bool defined = !!LLVMIsAConstantInt(value);
-        for (uint32_t i = 0; i < count_words(bits); i++) {
-            LLVMValueRef shift = LLVMConstInt(LLVMTypeOf(value), i * WORD_BITS, false);
-            words[i] = defined ? LLVMBuildTrunc(splitter->builder, LLVMBuildLShr(splitter->builder, value, shift, ""),
-                                                splitter->word, "")
-                               : number(splitter, 0);
-        }
-        return words;
+        return words_of_constant(splitter, value, bits);
     }
     if (splitter->count == 0 || !find(splitter, value)->value) {
         LLVMBasicBlockRef block = LLVMGetInsertBlock(splitter->builder);

@@ -247,6 +247,34 @@ static void wide_integers_are_vectors(void **state)
     }
 }
 
+/* LLVM leaves it a cast; an element without a value takes nothing away from the others. */
+static void constant_vectors_are_integers(void **state)
+{
+    static const uint32_t expected[4] = { 0xfffffffbu, 0xffffffffu, 0x00020001u, 0x3f800003u };
+    struct device *device = *state;
+
+    for (uint32_t v = 0; v < device_variant_count; v++) {
+        device->variant = &device_variants[v];
+        load_text(device,
+                  MODULE "define spir_kernel void @k(ptr addrspace(1) %out, ptr addrspace(1) %in) {\n"
+                         "%a = lshr i256 bitcast (<4 x i64> <i64 1, i64 -5, i64 7, i64 undef> to i256), 64\n"
+                         "%b = trunc i256 %a to i64\n"
+                         "store i64 %b, ptr addrspace(1) %out, align 8\n"
+                         "%c = lshr i128 bitcast (<8 x i16> <i16 9, i16 9, i16 undef, i16 9, i16 1, i16 2, i16 3, i16 "
+                         "16256> to i128), 64\n"
+                         "%d = trunc i128 %c to i64\n"
+                         "%p = getelementptr i8, ptr addrspace(1) %out, i64 8\n"
+                         "store i64 %d, ptr addrspace(1) %p, align 8\nret void\n}\n");
+        device_kernel(device, "k");
+        uint32_t *out = device_buffer(device, 0, sizeof(expected));
+        device_buffer(device, 1, 16);
+        device_run(device, 1, 1, 1, 1);
+        for (uint32_t i = 0; i < 4; i++) {
+            device_expect(device, "word", i, out[i], expected[i]);
+        }
+    }
+}
+
 /* ---- structs and arrays ---- */
 
 struct inner {
@@ -354,6 +382,8 @@ int main(void)
         { "integers of more than 64 bits are computed in words [A7]", wide_integers_compute, device_setup,
           device_teardown, NULL },
         { "vectors are such integers, and back [A7]", wide_integers_are_vectors, device_setup, device_teardown, NULL },
+        { "constant vectors are such integers [A7]", constant_vectors_are_integers, device_setup, device_teardown,
+          NULL },
         { "printf takes a float of a module as a double [A7]", floats_are_printed_as_doubles, device_setup,
           device_teardown, NULL },
         { "structs are loaded, chosen and stored whole [A7]", structs_are_moved_whole, device_setup, device_teardown,
