@@ -721,7 +721,7 @@ static void split_odd(struct splitter *splitter, LLVMValueRef insn)
     if (!part_access_begin(&splitter->access, insn) || !is_odd(part_access_type(&splitter->access))) {
         return;
     }
-    uint32_t bits = width_of(part_access_type(&splitter->access));
+    uint32_t bits = PPU_MIN(width_of(part_access_type(&splitter->access)), MOST_BITS); /* two words at most */
     if (ir_is_instruction(insn, LLVMLoad)) {
         load_words(splitter, bits, words);
         LLVMReplaceAllUsesWith(insn, narrowed(splitter, words, LLVMTypeOf(insn)));
