@@ -209,7 +209,8 @@ static void deadline_reached(void *opaque)
 
 /*
  * Readers of the state area ask in VRAM, which tells nobody: it is looked at now and then, by the host's time, so that
- * a machine that stands still or counts instructions does not notice.
+ * a machine that stands still does not notice. One that counts instructions would: a wake-up of QEMU's main loop moves
+ * the instants at which the MCU sees its interrupts. There STATE_UPDATE alone brings the area up to date.
  */
 static void look_for_readers(void *opaque)
 {
@@ -224,8 +225,10 @@ static void look_for_readers(void *opaque)
 
 void ppu_host_watch(PPUState *s)
 {
-    s->readers = timer_new_ns(QEMU_CLOCK_REALTIME, look_for_readers, s);
-    look_for_readers(s);
+    if (!icount_enabled()) {
+        s->readers = timer_new_ns(QEMU_CLOCK_REALTIME, look_for_readers, s);
+        look_for_readers(s);
+    }
 }
 
 void ppu_host_init(PPUState *s)
