@@ -39,13 +39,13 @@ $(call guest_objects,bench-opencl,tests/bench/opencl.c): | $(GUEST_TOOLCHAIN)
 $(eval $(call ppu_bench,opencl,tests/bench/opencl.py,$(BUILD)/plain/tools/bench-opencl $(BUILD)/opencl/ppu.icd $(QEMU) firmware $(GUEST_READY) guest-opencl $(GUEST_DIR)/programs/bench-opencl))
 
 # The engine beside other implementations of OpenCL (apt install pocl-opencl-icd oclgrind; the set-up does).
-$(eval $(call ppu_tool,bench-kernels,tests/bench/kernels.c,-D_GNU_SOURCE,-lOpenCL))
+$(eval $(call ppu_tool,bench-kernels,tests/bench/kernels.c tests/bench/platform.c,-D_GNU_SOURCE,-lOpenCL))
 $(eval $(call ppu_bench,engine,tests/bench/engine.py,$(BUILD)/plain/tools/bench-kernels $(BUILD)/opencl/ppu.icd $(QEMU) $(TIER_MODULE) firmware))
-$(eval $(call ppu_tool,bench-set,tests/bench/set.c,-D_GNU_SOURCE,-lOpenCL))
+$(eval $(call ppu_tool,bench-set,tests/bench/set.c tests/bench/platform.c,-D_GNU_SOURCE,-lOpenCL))
 $(eval $(call ppu_bench,set,tests/bench/set.py,$(BUILD)/plain/tools/bench-set $(BUILD)/opencl/ppu.icd $(QEMU) firmware))
 
 # Images, beside pocl.
-$(eval $(call ppu_tool,bench-images,tests/bench/images.c,-D_GNU_SOURCE,-lOpenCL))
+$(eval $(call ppu_tool,bench-images,tests/bench/images.c tests/bench/platform.c,-D_GNU_SOURCE,-lOpenCL))
 $(eval $(call ppu_bench,images,tests/bench/images.py,$(BUILD)/plain/tools/bench-images $(BUILD)/opencl/ppu.icd $(QEMU) firmware))
 
 # Records and reports.

@@ -6,15 +6,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #define CL_TARGET_OPENCL_VERSION 120
 
 #include <CL/cl.h>
 
 #include "ppu/macros.h"
+#include "tests/bench/platform.h"
 
-#define MAX_PLATFORMS 16u
 #define SIDE 1024u
 #define TEXEL_BYTES 16u
 
@@ -45,40 +44,6 @@ static const struct task {
     { "scale", "scale", { CL_RGBA, CL_FLOAT } },
 };
 
-static void check(cl_int error, const char *what)
-{
-    if (error != CL_SUCCESS) {
-        fprintf(stderr, "images: %s: error %d\n", what, error);
-        exit(EXIT_FAILURE);
-    }
-}
-
-static double now(void)
-{
-    struct timespec time;
-
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
-}
-
-static cl_device_id find_device(const char *platform)
-{
-    cl_platform_id platforms[MAX_PLATFORMS];
-    cl_device_id device = NULL;
-    cl_uint count = 0;
-    char name[128];
-
-    check(clGetPlatformIDs(MAX_PLATFORMS, platforms, &count), "platforms");
-    for (cl_uint i = 0; i < PPU_MIN(count, MAX_PLATFORMS) && !device; i++) {
-        check(clGetPlatformInfo(platforms[i], CL_PLATFORM_NAME, sizeof(name), name, NULL), "name");
-        if (strstr(name, platform)) {
-            check(clGetDeviceIDs(platforms[i], CL_DEVICE_TYPE_ALL, 1, &device, NULL), "device");
-        }
-    }
-    check(device ? CL_SUCCESS : CL_DEVICE_NOT_FOUND, platform);
-    return device;
-}
-
 static const struct task *find_task(const char *name)
 {
     for (size_t i = 0; i < PPU_ARRAY_SIZE(tasks); i++) {
@@ -86,7 +51,7 @@ static const struct task *find_task(const char *name)
             return &tasks[i];
         }
     }
-    check(CL_INVALID_KERNEL_NAME, name);
+    cl_check(CL_INVALID_KERNEL_NAME, name);
     return NULL;
 }
 
@@ -126,21 +91,21 @@ static void prepare(struct run *run, cl_device_id device, const struct task *tas
     cl_int error = CL_SUCCESS;
 
     run->context = clCreateContext(NULL, 1, &device, NULL, NULL, &error);
-    check(error, "context");
+    cl_check(error, "context");
     run->queue = clCreateCommandQueue(run->context, device, 0, &error);
-    check(error, "queue");
+    cl_check(error, "queue");
     cl_program program = clCreateProgramWithSource(run->context, 1, (const char **)(uintptr_t)&source, NULL, &error);
-    check(error, "program");
-    check(clBuildProgram(program, 1, &device, "", NULL, NULL), "build");
+    cl_check(error, "program");
+    cl_check(clBuildProgram(program, 1, &device, "", NULL, NULL), "build");
     run->kernel = clCreateKernel(program, task->kernel, &error);
-    check(error, "kernel");
+    cl_check(error, "kernel");
     run->from =
         clCreateImage(run->context, CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR, &task->format, &desc, texels, &error);
-    check(error, "image");
+    cl_check(error, "image");
     run->to = clCreateImage(run->context, CL_MEM_WRITE_ONLY, &task->format, &desc, NULL, &error);
-    check(error, "image");
-    check(clSetKernelArg(run->kernel, 0, sizeof(cl_mem), &run->from), "argument");
-    check(clSetKernelArg(run->kernel, 1, sizeof(cl_mem), &run->to), "argument");
+    cl_check(error, "image");
+    cl_check(clSetKernelArg(run->kernel, 0, sizeof(cl_mem), &run->from), "argument");
+    cl_check(clSetKernelArg(run->kernel, 1, sizeof(cl_mem), &run->to), "argument");
 }
 
 int main(int argc, char **argv)
@@ -156,15 +121,15 @@ int main(int argc, char **argv)
     }
     const struct task *task = find_task(argv[2]);
     fill(texels, task);
-    prepare(&run, find_device(argv[1]), task, texels);
+    prepare(&run, cl_find_device(argv[1]), task, texels);
     size_t texel = 0;
-    check(clGetImageInfo(run.to, CL_IMAGE_ELEMENT_SIZE, sizeof(texel), &texel, NULL), "size of a texel");
+    cl_check(clGetImageInfo(run.to, CL_IMAGE_ELEMENT_SIZE, sizeof(texel), &texel, NULL), "size of a texel");
     for (int n = 0, runs = atoi(argv[3]); n <= runs; n++) {
-        double begin = now();
-        check(clEnqueueNDRangeKernel(run.queue, run.kernel, 2, NULL, global, local, 0, NULL, NULL), "launch");
-        check(clFinish(run.queue), "finish");
-        double seconds = now() - begin;
-        check(clEnqueueReadImage(run.queue, run.to, CL_TRUE, origin, region, 0, 0, texels, 0, NULL, NULL), "read");
+        double begin = seconds_now();
+        cl_check(clEnqueueNDRangeKernel(run.queue, run.kernel, 2, NULL, global, local, 0, NULL, NULL), "launch");
+        cl_check(clFinish(run.queue), "finish");
+        double seconds = seconds_now() - begin;
+        cl_check(clEnqueueReadImage(run.queue, run.to, CL_TRUE, origin, region, 0, 0, texels, 0, NULL, NULL), "read");
         if (n > 0) {
             printf("%.9f %016llx\n", seconds, (unsigned long long)hash(texels, SIDE * SIDE * texel));
         }

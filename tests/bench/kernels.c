@@ -8,14 +8,13 @@
 
 #include "opencl/api/cl_ppu.h"
 #include "ppu/macros.h"
+#include "tests/bench/platform.h"
 #include <CL/cl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #define SOURCE "tests/compiler/kernels/compare.cl"
-#define MAX_PLATFORMS 16u
 #define MAX_BUFFERS 4u
 #define TURNS 256
 
@@ -37,67 +36,25 @@ struct run {
     cl_uint written; /* buffers whose content is put back before a run, one bit each */
 };
 
-static void check(cl_int error, const char *what)
-{
-    if (error != CL_SUCCESS) {
-        fprintf(stderr, "kernels: %s: error %d\n", what, error);
-        exit(EXIT_FAILURE);
-    }
-}
-
-static void *allocate(size_t bytes)
-{
-    void *memory = calloc(1, bytes != 0 ? bytes : 1);
-
-    check(memory ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY, "memory");
-    return memory;
-}
-
-static double now(void)
-{
-    struct timespec time;
-
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
-}
-
-static cl_device_id find_device(const char *platform)
-{
-    cl_platform_id platforms[MAX_PLATFORMS];
-    cl_device_id device = NULL;
-    cl_uint count = 0;
-    char name[256];
-
-    check(clGetPlatformIDs(MAX_PLATFORMS, platforms, &count), "platforms");
-    for (cl_uint i = 0; i < count && i < MAX_PLATFORMS && !device; i++) {
-        check(clGetPlatformInfo(platforms[i], CL_PLATFORM_NAME, sizeof(name), name, NULL), "name");
-        if (strstr(name, platform)) {
-            check(clGetDeviceIDs(platforms[i], CL_DEVICE_TYPE_ALL, 1, &device, NULL), "device");
-        }
-    }
-    check(device ? CL_SUCCESS : CL_DEVICE_NOT_FOUND, platform);
-    return device;
-}
-
 static void open_kernel(struct run *run, const char *name)
 {
     cl_int error;
     FILE *file = fopen(SOURCE, "r");
-    char *source = allocate(65536);
+    char *source = cl_allocate(65536);
     const char *text = source;
 
-    check(file ? CL_SUCCESS : CL_INVALID_VALUE, SOURCE);
+    cl_check(file ? CL_SUCCESS : CL_INVALID_VALUE, SOURCE);
     size_t bytes = fread(source, 1, 65535, file);
     fclose(file);
     run->context = clCreateContext(NULL, 1, &run->device, NULL, NULL, &error);
-    check(error, "context");
+    cl_check(error, "context");
     run->queue = clCreateCommandQueue(run->context, run->device, 0, &error);
-    check(error, "queue");
+    cl_check(error, "queue");
     cl_program program = clCreateProgramWithSource(run->context, 1, &text, &bytes, &error);
-    check(error, "program");
-    check(clBuildProgram(program, 1, &run->device, "", NULL, NULL), "build");
+    cl_check(error, "program");
+    cl_check(clBuildProgram(program, 1, &run->device, "", NULL, NULL), "build");
     run->kernel = clCreateKernel(program, name, &error);
-    check(error, "kernel");
+    cl_check(error, "kernel");
     free(source);
 }
 
@@ -108,21 +65,21 @@ static void *buffer(struct run *run, cl_uint index, cl_uint n, size_t bytes)
     struct buffer *b = &run->buffer[n];
 
     b->bytes = bytes;
-    b->host = allocate(bytes);
+    b->host = cl_allocate(bytes);
     b->memory = clCreateBuffer(run->context, CL_MEM_READ_WRITE, bytes, NULL, &error);
-    check(error, "buffer");
-    check(clSetKernelArg(run->kernel, index, sizeof(cl_mem), &b->memory), "argument");
+    cl_check(error, "buffer");
+    cl_check(clSetKernelArg(run->kernel, index, sizeof(cl_mem), &b->memory), "argument");
     return b->host;
 }
 
 static void number(struct run *run, cl_uint index, cl_int value)
 {
-    check(clSetKernelArg(run->kernel, index, sizeof(value), &value), "argument");
+    cl_check(clSetKernelArg(run->kernel, index, sizeof(value), &value), "argument");
 }
 
 static void real(struct run *run, cl_uint index, cl_float value)
 {
-    check(clSetKernelArg(run->kernel, index, sizeof(value), &value), "argument");
+    cl_check(clSetKernelArg(run->kernel, index, sizeof(value), &value), "argument");
 }
 
 static cl_uint next(cl_uint *state)
@@ -137,7 +94,7 @@ static void enqueue(struct run *run, cl_uint dimensions, size_t x, size_t y)
 {
     const size_t global[] = { x, y };
 
-    check(clEnqueueNDRangeKernel(run->queue, run->kernel, dimensions, NULL, global, NULL, 0, NULL, NULL), "enqueue");
+    cl_check(clEnqueueNDRangeKernel(run->queue, run->kernel, dimensions, NULL, global, NULL, 0, NULL, NULL), "enqueue");
 }
 
 /* Numbers are small and whole: a fused multiplication and addition gives the same. */
@@ -247,14 +204,14 @@ static void bfs_levels(struct run *run)
 
     for (cl_int now = 0; changed != 0; now++) {
         changed = 0;
-        check(clEnqueueWriteBuffer(run->queue, run->buffer[3].memory, CL_FALSE, 0, sizeof(changed), &changed, 0, NULL,
-                                   NULL),
-              "write");
+        cl_check(clEnqueueWriteBuffer(run->queue, run->buffer[3].memory, CL_FALSE, 0, sizeof(changed), &changed, 0,
+                                      NULL, NULL),
+                 "write");
         number(run, 5, now);
         enqueue(run, 1, run->size, 1);
-        check(clEnqueueReadBuffer(run->queue, run->buffer[3].memory, CL_TRUE, 0, sizeof(changed), &changed, 0, NULL,
-                                  NULL),
-              "read");
+        cl_check(clEnqueueReadBuffer(run->queue, run->buffer[3].memory, CL_TRUE, 0, sizeof(changed), &changed, 0, NULL,
+                                     NULL),
+                 "read");
     }
 }
 
@@ -277,21 +234,22 @@ static void put_back(const struct run *run)
     for (cl_uint i = 0; i < MAX_BUFFERS; i++) {
         if (run->written >> i & 1u) {
             const struct buffer *b = &run->buffer[i];
-            check(clEnqueueWriteBuffer(run->queue, b->memory, CL_TRUE, 0, b->bytes, b->host, 0, NULL, NULL), "write");
+            cl_check(clEnqueueWriteBuffer(run->queue, b->memory, CL_TRUE, 0, b->bytes, b->host, 0, NULL, NULL),
+                     "write");
         }
     }
-    check(clFinish(run->queue), "finish");
+    cl_check(clFinish(run->queue), "finish");
 }
 
 /* FNV-1a of the output; the turns of the Mandelbrot set are its items. */
 static unsigned long long read_output(struct run *run)
 {
     const struct buffer *b = &run->buffer[run->output];
-    unsigned char *bytes = allocate(b->bytes);
+    unsigned char *bytes = cl_allocate(b->bytes);
     unsigned long long hash = 0xcbf29ce484222325ull;
     double sum = 0;
 
-    check(clEnqueueReadBuffer(run->queue, b->memory, CL_TRUE, 0, b->bytes, bytes, 0, NULL, NULL), "read");
+    cl_check(clEnqueueReadBuffer(run->queue, b->memory, CL_TRUE, 0, b->bytes, bytes, 0, NULL, NULL), "read");
     for (size_t i = 0; i < b->bytes; i++) {
         hash = (hash ^ bytes[i]) * 0x100000001b3ull;
     }
@@ -326,17 +284,17 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: kernels PLATFORM KERNEL SIZE RUNS\n");
         return 2;
     }
-    run.device = find_device(argv[1]);
+    run.device = cl_find_device(argv[1]);
     run.size = (cl_uint)strtoul(argv[3], NULL, 0);
     open_kernel(&run, argv[2]);
     kernels[found].data(&run);
     for (long i = 0; i <= strtol(argv[4], NULL, 0); i++) {
         cl_ulong before = warp_instructions(&run);
         put_back(&run);
-        double began = now();
+        double began = seconds_now();
         kernels[found].go(&run);
-        check(clFinish(run.queue), "finish");
-        double seconds = now() - began;
+        cl_check(clFinish(run.queue), "finish");
+        double seconds = seconds_now() - began;
         unsigned long long hash = read_output(&run);
         if (i > 0) {
             printf("%.9f %.0f %016llx %llu\n", seconds, run.items, hash,

@@ -8,15 +8,14 @@
 #define CL_TARGET_OPENCL_VERSION 120
 
 #include "ppu/macros.h"
+#include "tests/bench/platform.h"
 #include <CL/cl.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #define SOURCE "tests/compiler/kernels/set.cl"
-#define MAX_PLATFORMS 16u
 #define MAX_ARGUMENTS 8u
 #define MAX_LAUNCHES 3u
 #define MAX_ROUNDS 99u
@@ -55,30 +54,6 @@ struct side {
     cl_mem memory[MAX_ARGUMENTS];
 };
 
-static void check(cl_int error, const char *what)
-{
-    if (error != CL_SUCCESS) {
-        fprintf(stderr, "set: %s: error %d\n", what, error);
-        exit(EXIT_FAILURE);
-    }
-}
-
-static void *allocate(size_t bytes)
-{
-    void *memory = calloc(1, bytes + 1); /* some buffers are empty */
-
-    check(memory ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY, "memory");
-    return memory;
-}
-
-static double now(void)
-{
-    struct timespec time;
-
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
-}
-
 /* ---- what a kernel gets ---- */
 
 static cl_uint next(cl_uint *state)
@@ -96,7 +71,7 @@ static void *buffer(struct work *work, size_t bytes)
 {
     struct argument *argument = &work->argument[work->arguments++];
 
-    argument->host = allocate(bytes);
+    argument->host = cl_allocate(bytes);
     argument->bytes = bytes;
     return argument->host;
 }
@@ -559,31 +534,13 @@ static const struct {
 
 /* ---- a platform ---- */
 
-static cl_device_id find_device(const char *platform)
-{
-    cl_platform_id platforms[MAX_PLATFORMS];
-    cl_device_id device = NULL;
-    cl_uint count = 0;
-    char name[256];
-
-    check(clGetPlatformIDs(MAX_PLATFORMS, platforms, &count), "platforms");
-    for (cl_uint i = 0; i < count && i < MAX_PLATFORMS && !device; i++) {
-        check(clGetPlatformInfo(platforms[i], CL_PLATFORM_NAME, sizeof(name), name, NULL), "name");
-        if (strstr(name, platform)) {
-            check(clGetDeviceIDs(platforms[i], CL_DEVICE_TYPE_ALL, 1, &device, NULL), "device");
-        }
-    }
-    check(device ? CL_SUCCESS : CL_DEVICE_NOT_FOUND, platform);
-    return device;
-}
-
 static char *read_source(size_t *length)
 {
     FILE *file = fopen(SOURCE, "r");
     const size_t most = 1u << 20;
-    char *text = allocate(most);
+    char *text = cl_allocate(most);
 
-    check(file ? CL_SUCCESS : CL_INVALID_VALUE, SOURCE);
+    cl_check(file ? CL_SUCCESS : CL_INVALID_VALUE, SOURCE);
     *length = fread(text, 1, most, file);
     fclose(file);
     return text;
@@ -596,20 +553,20 @@ static void open_side(struct side *side, const char *platform)
     char *source = read_source(&length);
     const char *text = source;
 
-    side->device = find_device(platform);
+    side->device = cl_find_device(platform);
     side->context = clCreateContext(NULL, 1, &side->device, NULL, NULL, &error);
-    check(error, "context");
+    cl_check(error, "context");
     side->queue = clCreateCommandQueue(side->context, side->device, 0, &error);
-    check(error, "queue");
+    cl_check(error, "queue");
     side->program = clCreateProgramWithSource(side->context, 1, &text, &length, &error);
-    check(error, "program");
+    cl_check(error, "program");
     error = clBuildProgram(side->program, 1, &side->device, "", NULL, NULL);
     if (error != CL_SUCCESS) {
         char log[4096] = "";
         clGetProgramBuildInfo(side->program, side->device, CL_PROGRAM_BUILD_LOG, sizeof(log), log, NULL);
         fprintf(stderr, "%s", log);
     }
-    check(error, "build");
+    cl_check(error, "build");
     free(source);
 }
 
@@ -617,9 +574,9 @@ static void set_arguments(struct side *side, const struct work *work, cl_kernel 
 {
     for (cl_uint i = 0; i < work->arguments; i++) {
         const struct argument *argument = &work->argument[i];
-        check(argument->host ? clSetKernelArg(kernel, i, sizeof(cl_mem), &side->memory[i])
-                             : clSetKernelArg(kernel, i, sizeof(argument->number), &argument->number),
-              "argument");
+        cl_check(argument->host ? clSetKernelArg(kernel, i, sizeof(cl_mem), &side->memory[i])
+                                : clSetKernelArg(kernel, i, sizeof(argument->number), &argument->number),
+                 "argument");
     }
 }
 
@@ -630,12 +587,12 @@ static void open_work(struct side *side, const struct work *work)
     for (cl_uint i = 0; i < work->arguments; i++) {
         if (work->argument[i].host) {
             side->memory[i] = clCreateBuffer(side->context, CL_MEM_READ_WRITE, work->argument[i].bytes, NULL, &error);
-            check(error, "buffer");
+            cl_check(error, "buffer");
         }
     }
     for (cl_uint i = 0; i < work->launches; i++) {
         side->kernel[i] = clCreateKernel(side->program, work->launch[i].kernel, &error);
-        check(error, work->launch[i].kernel);
+        cl_check(error, work->launch[i].kernel);
         set_arguments(side, work, side->kernel[i]);
     }
 }
@@ -657,32 +614,32 @@ static void put_back(struct side *side, const struct work *work)
     for (cl_uint i = 0; i < work->arguments; i++) {
         const struct argument *argument = &work->argument[i];
         if (argument->host) {
-            check(clEnqueueWriteBuffer(side->queue, side->memory[i], CL_TRUE, 0, argument->bytes, argument->host, 0,
-                                       NULL, NULL),
-                  "write");
+            cl_check(clEnqueueWriteBuffer(side->queue, side->memory[i], CL_TRUE, 0, argument->bytes, argument->host, 0,
+                                          NULL, NULL),
+                     "write");
         }
     }
-    check(clFinish(side->queue), "finish");
+    cl_check(clFinish(side->queue), "finish");
 }
 
 /* Seconds of a run. */
 static double run(struct side *side, const struct work *work)
 {
     put_back(side, work);
-    const double began = now();
+    const double began = seconds_now();
     for (cl_int step = 0; step < PPU_MAX(work->steps, 1); step++) {
         for (cl_uint i = 0; i < work->launches; i++) {
             const struct launch *one = &work->launch[i];
             if (work->steps != 0) {
-                check(clSetKernelArg(side->kernel[i], work->arguments, sizeof(step), &step), "step");
+                cl_check(clSetKernelArg(side->kernel[i], work->arguments, sizeof(step), &step), "step");
             }
-            check(clEnqueueNDRangeKernel(side->queue, side->kernel[i], one->dimensions, NULL, one->global,
-                                         one->local[0] != 0 ? one->local : NULL, 0, NULL, NULL),
-                  one->kernel);
+            cl_check(clEnqueueNDRangeKernel(side->queue, side->kernel[i], one->dimensions, NULL, one->global,
+                                            one->local[0] != 0 ? one->local : NULL, 0, NULL, NULL),
+                     one->kernel);
         }
     }
-    check(clFinish(side->queue), "finish");
-    return now() - began;
+    cl_check(clFinish(side->queue), "finish");
+    return seconds_now() - began;
 }
 
 /* ---- both ---- */
@@ -695,10 +652,10 @@ static bool are_equal(struct side *sides, const struct work *work, const char *n
         const size_t length = work->argument[i].bytes;
         unsigned char *got[SIDES];
         for (cl_uint side = 0; length != 0 && side < SIDES; side++) {
-            got[side] = allocate(length);
-            check(clEnqueueReadBuffer(sides[side].queue, sides[side].memory[i], CL_TRUE, 0, length, got[side], 0, NULL,
-                                      NULL),
-                  "read");
+            got[side] = cl_allocate(length);
+            cl_check(clEnqueueReadBuffer(sides[side].queue, sides[side].memory[i], CL_TRUE, 0, length, got[side], 0,
+                                         NULL, NULL),
+                     "read");
         }
         for (size_t at = 0; equal && at < length; at++) {
             if (got[0][at] != got[1][at]) {
