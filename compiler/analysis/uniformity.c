@@ -188,7 +188,7 @@ static void find_breaks(const struct ir *ir, bool *breaks, bool *yields)
 {
     for (uint32_t v = ir->argument_count; v < ir->value_count; v++) {
         breaks[ir->block_of[v]] |= is_break(ir->values[v]);
-        yields[ir->block_of[v]] |= may_yield(ir->values[v]);
+        yields[ir->block_of[v]] = yields[ir->block_of[v]] || may_yield(ir->values[v]);
     }
 }
 
