@@ -5,6 +5,7 @@
 import json
 import os
 import pty
+import re
 import subprocess
 import sys
 import tempfile
@@ -71,6 +72,15 @@ def test_output_of_failure_is_shown():
                        ("passes", 10, "parallel", "echo all is well; echo 1..1; echo 'ok 1 - a'"))
     assert "why it failed" in output and "failed: a" in output
     assert "all is well" not in output
+
+
+def test_processor_time():
+    """What a test and its children worked is told beside how long it took."""
+    work = f"timeout 1 {sys.executable} -c 'while True: pass'"
+    _, output, _ = run(("works", 30, "parallel", f"{work}; echo 1..1; echo 'ok 1 - a'"),
+                       ("sleeps", 30, "parallel", "sleep 1; echo 1..1; echo 'ok 1 - a'"))
+    spent = {name: float(seconds) for name, seconds in re.findall(r"ok +(\w+): .*\(\d+\.\d s, processors (\d+\.\d) s\)", output)}
+    assert spent["sleeps"] < spent["works"] <= 1.5 and spent["works"] > 0.05, output
 
 
 # the end of a result's line, and the requirements it names
@@ -157,6 +167,7 @@ tap.main(
         ("a program that hangs is ended and counted as failed", test_hanging_program),
         ("processes that a program leaves behind are ended", test_left_over_process),
         ("only the output of failures is shown", test_output_of_failure_is_shown),
+        ("the time of processors is told", test_processor_time),
         ("requirement numbers are taken from the end of names", test_requirement_tags),
         ("serial tests run one after the other", test_serial_tests_run_alone),
         ("make test runs every test, or those with a word in their name", test_selection),
