@@ -51,15 +51,17 @@ static void build_launch(cl_event event, struct ppu_block *block, struct ppu_str
 }
 
 /* Notes what the launch has taken, when it has ended well. */
-static void note_time(const struct launch *launch)
+static void note_time(const struct work *work)
 {
+    const struct launch *launch = work->owned;
     const struct _cl_event *event = launch->event;
+    const struct _cl_kernel *kernel = work->needs[0];
 
     if (!event || !launch->variants || event->took_ns == 0) {
         return;
     }
     const struct variant_time time = { event->took_ns, launch_items(launch) };
-    variant_note(launch->variants, launch->index, launch->variant, time);
+    variant_note(launch->variants, kernel->program, launch->index, launch->variant, time);
 }
 
 static void leave_tasks(struct launch *launch)
@@ -80,7 +82,7 @@ static void drop_launch(struct work *work)
 {
     struct launch *launch = work->owned;
 
-    note_time(launch);
+    note_time(work);
     leave_tasks(launch);
     if (launch->variant) {
         variant_drop(launch->variant);

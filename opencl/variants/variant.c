@@ -166,7 +166,6 @@ struct job {
     uint32_t shared_bytes; /* of the base variant */
     uint32_t assumes;      /* the same */
     uint32_t wave;         /* the same */
-    uint32_t vregs;
     struct cache_key key;
 };
 
@@ -195,7 +194,7 @@ static char *key_text(const struct job *job)
 
     if (text) {
         target_text(&options, target);
-        int length = snprintf(text, KEY_TEXT_BYTES / 2, "%s %u %s", job->kernel, job->vregs, target);
+        int length = snprintf(text, KEY_TEXT_BYTES / 2, "%s %u %s", job->kernel, job->variant->vregs, target);
         variant_key_print(&job->variant->key, text + length, KEY_TEXT_BYTES - (size_t)length);
     }
     return text;
@@ -248,7 +247,7 @@ static enum ppu_compile_status compile_image(const struct job *job, struct ppu_c
     }
     if (status == PPU_COMPILE_OK) {
         compiler_free(image);
-        options.max_vregs = job->vregs;
+        options.max_vregs = job->variant->vregs;
         options.facts = &facts;
     }
     return status == PPU_COMPILE_OK ? foreign_compile_variant(&options, &module, image) : status;
@@ -295,7 +294,7 @@ static const char *refuse_variant(const struct job *job, const struct ppu_progra
     if (entry->wave != job->wave) {
         return "it has other sub-groups than the base variant";
     }
-    if (ppu_warp_vregs(entry->wave, entry->vregs, entry->shared_vregs) > job->vregs * entry->wave ||
+    if (ppu_warp_vregs(entry->wave, entry->vregs, entry->shared_vregs) > job->variant->vregs * entry->wave ||
         entry->shared_bytes != job->shared_bytes) {
         return "it needs other registers or local memory than the base variant";
     }
@@ -383,6 +382,7 @@ static void compile_variant(void *opaque)
     struct job *job = opaque;
     struct ppu_compiled image = { NULL, 0, NULL };
 
+    make_key(job);
     if (compile_image(job, &image) == PPU_COMPILE_OK) {
         note_compile_time(job->variant);
         cache_store(&job->key, &image);
@@ -394,9 +394,33 @@ static void compile_variant(void *opaque)
     end_job(job);
 }
 
+static void note_compiled(struct kernel_variants *of, const struct variant_key *key)
+{
+    uint64_t hash = variant_key_hash(key);
+    uint32_t known = PPU_MIN(of->compiled, VARIANTS_REMEMBERED);
+
+    for (uint32_t i = 0; i < known; i++) {
+        if (of->hashes[i] == hash) {
+            of->recompiled++;
+            break;
+        }
+    }
+    of->hashes[of->compiled++ % VARIANTS_REMEMBERED] = hash;
+}
+
+/* With the lock: there is code for it, or there will be. */
+static void number_variant(struct variant *variant)
+{
+    struct kernel_variants *of = &variant->owner->kernels[variant->kernel];
+
+    note_compiled(of, &variant->key);
+    variant->number = of->compiled;
+}
+
 /* Finds what another process, or this one, has compiled already; false: it has to be compiled. */
 static bool take_cached(struct job *job)
 {
+    struct variants *owner = job->variant->owner;
     struct ppu_compiled image = { NULL, 0, NULL };
 
     make_key(job);
@@ -404,25 +428,11 @@ static bool take_cached(struct job *job)
         return false;
     }
     job->variant->cached = true;
+    pthread_mutex_lock(&owner->lock);
+    number_variant(job->variant);
+    pthread_mutex_unlock(&owner->lock);
     finish_with_image(job, &image);
     return true;
-}
-
-/* By a thread of its own, which frees the job. */
-static void begin_compiling(struct job *job)
-{
-    struct variant *variant = job->variant;
-    struct variants *owner = variant->owner;
-
-    pthread_mutex_lock(&owner->lock);
-    variant->state = VARIANT_COMPILING;
-    variant->began_ns = host_clock_ns();
-    pthread_cond_broadcast(&owner->changed);
-    pthread_mutex_unlock(&owner->lock);
-    if (!compile_thread_start(compile_variant, job)) {
-        fail_variant(variant, "there is no thread for the compiler");
-        end_job(job);
-    }
 }
 
 /* ---- the table ---- */
@@ -438,20 +448,6 @@ struct variant *variant_find(struct variants *variants, uint32_t kernel, const s
         }
     }
     return NULL;
-}
-
-static void note_compiled(struct kernel_variants *of, const struct variant_key *key)
-{
-    uint64_t hash = variant_key_hash(key);
-    uint32_t known = PPU_MIN(of->compiled, VARIANTS_REMEMBERED);
-
-    for (uint32_t i = 0; i < known; i++) {
-        if (of->hashes[i] == hash) {
-            of->recompiled++;
-            break;
-        }
-    }
-    of->hashes[of->compiled++ % VARIANTS_REMEMBERED] = hash;
 }
 
 /* With the lock, which is given up for the one that leaves. */
@@ -472,7 +468,8 @@ static void insert(struct variants *variants, struct variant *variant)
     }
 }
 
-static struct variant *variant_new(struct variants *variants, uint32_t kernel, const struct variant_key *key)
+static struct variant *variant_new(struct variants *variants, uint32_t kernel, const struct variant_key *key,
+                                   uint32_t vregs)
 {
     struct variant *variant = calloc(1, sizeof(*variant));
 
@@ -483,13 +480,13 @@ static struct variant *variant_new(struct variants *variants, uint32_t kernel, c
     variants->users++;
     variant->kernel = kernel;
     variant->key = *key;
-    variant->users = 2; /* of the caller and of the job */
-    note_compiled(&variants->kernels[kernel], key);
-    variant->number = variants->kernels[kernel].compiled;
+    variant->vregs = vregs;
+    variant->users = 1;
     return variant;
 }
 
-static struct job *job_new(cl_program program, uint32_t kernel, uint32_t vregs)
+/* Uses the program, and not the variant yet. */
+static struct job *job_new(cl_program program, uint32_t kernel)
 {
     const struct ppu_kernel_entry *entry = &program->view.kernels[kernel];
     struct job *job = calloc(1, sizeof(*job));
@@ -501,39 +498,72 @@ static struct job *job_new(cl_program program, uint32_t kernel, uint32_t vregs)
                          .kernel = strdup(program->view.text + entry->name),
                          .shared_bytes = entry->shared_bytes,
                          .assumes = entry->assumes,
-                         .wave = entry->wave,
-                         .vregs = vregs };
+                         .wave = entry->wave };
     if (!job->kernel) {
         free(job);
         return NULL;
     }
+    object_use(program);
     return job;
+}
+
+/* In the cache, by this thread; then it is ready, or it is left to be compiled. */
+static void search(struct job *job)
+{
+    struct variant *variant = job->variant;
+    struct variants *owner = variant->owner;
+
+    if (take_cached(job)) {
+        return;
+    }
+    pthread_mutex_lock(&owner->lock);
+    variant->state = VARIANT_DEFERRED;
+    pthread_cond_broadcast(&owner->changed);
+    pthread_mutex_unlock(&owner->lock);
 }
 
 struct variant *variant_start(struct variants *variants, cl_program program, uint32_t kernel,
                               const struct variant_key *key, uint32_t vregs)
 {
-    struct job *job = job_new(program, kernel, vregs);
-    struct variant *variant = job ? variant_new(variants, kernel, key) : NULL;
+    struct job *job = job_new(program, kernel);
+    struct variant *variant = job ? variant_new(variants, kernel, key, vregs) : NULL;
 
-    if (!variant) {
-        free(job ? job->kernel : NULL);
-        free(job);
-        return NULL;
+    if (variant) {
+        job->variant = variant;
+        insert(variants, variant);
     }
-    job->variant = variant;
-    object_use(program);
-    insert(variants, variant);
     pthread_mutex_unlock(&variants->lock);
-    bool cached = take_cached(job);
-    if (cached) {
+    if (variant) {
+        search(job);
+    }
+    if (job) {
         job_free(job);
-    } else {
-        begin_compiling(job);
     }
     pthread_mutex_lock(&variants->lock);
-    variant->users -= cached; /* the job's; the caller's is left */
     return variant;
+}
+
+void variant_compile(struct variant *variant, cl_program program)
+{
+    struct variants *owner = variant->owner;
+    struct job *job = job_new(program, variant->kernel);
+
+    variant->state = VARIANT_COMPILING;
+    variant->began_ns = host_clock_ns();
+    number_variant(variant);
+    variant->users += !!job;
+    pthread_cond_broadcast(&owner->changed);
+    pthread_mutex_unlock(&owner->lock);
+    if (!job) {
+        fail_variant(variant, "there is no memory for the compiler");
+    } else {
+        job->variant = variant;
+        if (!compile_thread_start(compile_variant, job)) {
+            fail_variant(variant, "there is no thread for the compiler");
+            end_job(job);
+        }
+    }
+    pthread_mutex_lock(&owner->lock);
 }
 
 void variant_await_search(struct variant *variant)
@@ -575,11 +605,35 @@ void variant_forecast(const struct variant *variant, struct variant_forecast *fo
     forecast->since_ns = host_clock_ns() - variant->began_ns;
 }
 
-void variant_note(struct variants *variants, uint32_t kernel, struct variant *variant, struct variant_time time)
+/* With the lock: a variant that the kernel's launches have earned, in use for the caller; NULL: there is none. */
+static struct variant *find_earned(struct variants *variants, uint32_t kernel)
+{
+    const struct kernel_variants *of = &variants->kernels[kernel];
+
+    for (uint32_t i = of->count; i-- > 0;) {
+        struct variant_forecast forecast = { .items = 0 };
+        variant_forecast(of->list[i], &forecast);
+        if (of->list[i]->state == VARIANT_DEFERRED && variant_is_earned(&variants->patience, &forecast)) {
+            of->list[i]->users++;
+            return of->list[i];
+        }
+    }
+    return NULL;
+}
+
+void variant_note(struct variants *variants, cl_program program, uint32_t kernel, struct variant *variant,
+                  struct variant_time time)
 {
     pthread_mutex_lock(&variants->lock);
     struct variant_time *sum = variant ? &variant->time : &variants->kernels[kernel].time;
     sum->ns += time.ns;
     sum->items += time.items;
+    struct variant *earned = find_earned(variants, kernel);
+    if (earned) {
+        variant_compile(earned, program);
+    }
     pthread_mutex_unlock(&variants->lock);
+    if (earned) {
+        variant_drop(earned);
+    }
 }

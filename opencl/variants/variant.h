@@ -4,7 +4,8 @@
  * F5). The program's own code is the base variant, which is right for every launch.
  *
  * A variant that is in the cache is loaded by the launch that asks for it first. Another one is compiled once, by a
- * thread of its own, and used by launches from then on. Who has one in use keeps it loaded; the table forgets the
+ * thread of its own, when the kernel's launches have taken long enough to be worth it, and used by launches from then
+ * on. Who has one in use keeps it loaded; the table forgets the
  * oldest of a kernel when there are too many.
  */
 #ifndef OPENCL_VARIANTS_VARIANT_H
@@ -20,7 +21,8 @@
 #define VARIANTS_REMEMBERED 64u /* hashes of keys, to tell what is compiled again */
 
 enum variant_state {
-    VARIANT_SOUGHT, /* in the cache, by the launch that has started it */
+    VARIANT_SOUGHT,   /* in the cache, by the launch that has started it */
+    VARIANT_DEFERRED, /* until its compilation is worth it */
     VARIANT_COMPILING,
     VARIANT_READY,
     VARIANT_FAILED, /* the compiler has refused, or its result cannot take the base variant's place */
@@ -39,12 +41,13 @@ struct variant_code {
 struct variant {
     struct variants *owner;
     uint32_t kernel; /* in the image */
-    uint32_t number; /* of the kernel's, from 1 on */
+    uint32_t vregs;  /* that it may use: all work-groups that the base variant can have are possible then */
     struct variant_key key;
 
     /* The owner's lock guards these. */
     uint32_t users; /* the table is one */
     enum variant_state state;
+    uint32_t number;          /* of the kernel's, from 1 on, once it has code or is compiled */
     struct variant_code code; /* READY */
     const char *why;          /* FAILED: a sentence */
     uint64_t began_ns;        /* COMPILING: when that began, by the host's clock */
@@ -103,12 +106,13 @@ void variants_drop(struct variants *variants);
 /* The kernel's variant for that key, in use for the caller; NULL: there is none. */
 struct variant *variant_find(struct variants *variants, uint32_t kernel, const struct variant_key *key);
 /*
- * A new one, ready when the cache has it, else being compiled from the program's bitcode, in use for the caller; NULL:
- * no memory, or no thread. `vregs`: registers it may use, so that all work-groups that the base variant can have are
- * possible. Gives the lock up meanwhile.
+ * A new one, ready when the cache has it, else deferred, in use for the caller; NULL: no memory. Gives the lock up
+ * meanwhile.
  */
 struct variant *variant_start(struct variants *variants, cl_program program, uint32_t kernel,
                               const struct variant_key *key, uint32_t vregs);
+/* Begins to compile one that is deferred, from the program's bitcode. Gives the lock up meanwhile. */
+void variant_compile(struct variant *variant, cl_program program);
 /* Returns when it is no longer sought. Gives the lock up meanwhile. */
 void variant_await_search(struct variant *variant);
 /* Returns when it is no longer being compiled, or that time has gone. Gives the lock up meanwhile. */
@@ -121,7 +125,11 @@ void variant_forecast(const struct variant *variant, struct variant_forecast *fo
 /* One more user, beside one that there is. */
 void variant_use(struct variant *variant);
 void variant_drop(struct variant *variant);
-/* Notes the time that a launch has taken; `variant` NULL: of the base variant. */
-void variant_note(struct variants *variants, uint32_t kernel, struct variant *variant, struct variant_time time);
+/*
+ * Notes the time that a launch has taken; `variant` NULL: of the base variant. Begins to compile a variant for which
+ * the kernel's launches have taken long enough now.
+ */
+void variant_note(struct variants *variants, cl_program program, uint32_t kernel, struct variant *variant,
+                  struct variant_time time);
 
 #endif

@@ -324,7 +324,9 @@ static bool is_worth_it(struct choice *choice)
 /* The variant is not ready: its why. Gives it back. */
 static void give_up(struct choice *choice, struct variant *variant)
 {
-    choice->why = variant->state == VARIANT_COMPILING ? "its variant is being compiled" : variant->why;
+    choice->why = variant->state == VARIANT_COMPILING  ? "its variant is being compiled"
+                  : variant->state == VARIANT_DEFERRED ? "its launches are too short so far for a variant"
+                                                       : variant->why;
     pthread_mutex_unlock(&choice->variants->lock);
     variant_drop(variant);
     pthread_mutex_lock(&choice->variants->lock);
@@ -346,8 +348,11 @@ static void await(const struct choice *choice, struct variant *variant)
     };
 
     variant_await_search(variant);
+    variant_forecast(variant, &forecast);
+    if (variant->state == VARIANT_DEFERRED && variant_is_earned(&choice->variants->patience, &forecast)) {
+        variant_compile(variant, choice->kernel->program);
+    }
     if (variant->state == VARIANT_COMPILING) {
-        variant_forecast(variant, &forecast);
         variant_await(variant, variant_wait_ns(&choice->variants->patience, &forecast));
     }
 }

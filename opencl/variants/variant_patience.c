@@ -68,6 +68,19 @@ uint64_t variant_gain_ns(const struct variant_forecast *forecast)
     return gain <= 0 ? 0 : gain >= (double)MOST_S * NS_PER_S ? (uint64_t)MOST_S * NS_PER_S : (uint64_t)gain;
 }
 
+static uint64_t compile_ns_of(const struct variant_forecast *forecast)
+{
+    return forecast->compile_ns != 0 ? forecast->compile_ns : VARIANT_COMPILE_NS;
+}
+
+bool variant_is_earned(const struct variant_patience *patience, const struct variant_forecast *forecast)
+{
+    double launch = ns_an_item(&forecast->base) * (double)forecast->items;
+
+    return patience->fixed ||
+           (double)forecast->base.ns + launch >= (double)compile_ns_of(forecast) / VARIANT_EARNED_PART;
+}
+
 /*
  * The launch waits while what is left of the compilation is expected to take less than is gained; and no longer than is
  * gained, however wrong that was: so it loses at most what it could have gained.
@@ -77,7 +90,7 @@ uint64_t variant_wait_ns(const struct variant_patience *patience, const struct v
     if (patience->fixed) {
         return patience->ns;
     }
-    uint64_t compile_ns = forecast->compile_ns != 0 ? forecast->compile_ns : VARIANT_COMPILE_NS;
+    uint64_t compile_ns = compile_ns_of(forecast);
     uint64_t left_ns = compile_ns > forecast->since_ns ? compile_ns - forecast->since_ns : 0;
     uint64_t gain_ns = variant_gain_ns(forecast);
     return left_ns < gain_ns ? gain_ns : 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Decides how long a launch waits for a variant that is being compiled: by what it may gain, or as the user says. Knows
- * no device and no clock.
+ * Decides whether a variant is compiled, and how long a launch waits for it: by what it may gain, or as the user says.
+ * Knows no device and no clock.
  */
 #ifndef OPENCL_VARIANTS_VARIANT_PATIENCE_H
 #define OPENCL_VARIANTS_VARIANT_PATIENCE_H
@@ -15,6 +15,8 @@
 #define VARIANT_PERCENT_IDS 95u   /* for comparisons of ids alone */
 /* A compilation is expected to take this before one was measured. */
 #define VARIANT_COMPILE_NS 500000000u
+/* It is worth it when the kernel's launches have taken this part of it. */
+#define VARIANT_EARNED_PART 25u
 
 #define VARIANT_FOR_EVER UINT64_MAX
 
@@ -39,9 +41,12 @@ struct variant_forecast {
     struct variant_time variant; /* of those of its other variants */
     uint32_t percent;            /* of the base's time, where the latter has none */
     uint64_t compile_ns;         /* that the compilation is expected to take; 0: none was measured */
-    uint64_t since_ns;           /* that it has taken so far */
+    uint64_t since_ns;           /* that it has taken so far, once it has begun */
 };
 
+/* True when the kernel's launches have taken long enough, or this one is expected to; or when the user has said how
+ * long launches wait. */
+bool variant_is_earned(const struct variant_patience *patience, const struct variant_forecast *forecast);
 /* Returns how much less the launch is expected to take with its variant; 0: nothing is known, or nothing gained. */
 uint64_t variant_gain_ns(const struct variant_forecast *forecast);
 /* How long the launch waits at most; 0: not at all. */

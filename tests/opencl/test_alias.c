@@ -808,8 +808,10 @@ static void await_variant(struct alias *t, cl_kernel kernel)
 {
     const struct timespec moment = { 0, 20000000 };
 
-    for (uint32_t launches = 0; strcmp(t->name, "base") == 0 && launches < 1500; launches++) {
-        nanosleep(&moment, NULL);
+    for (uint32_t launches = 0; strcmp(t->name, "base") == 0 && launches < 12000; launches++) {
+        if (launches % 8 == 0) {
+            nanosleep(&moment, NULL);
+        }
         launch(t, kernel, 1);
     }
     assert_string_not_equal(t->name, "base");
@@ -884,6 +886,55 @@ static void waits_for_a_gain(void **state)
         end(&t);
         store_close(&store);
     }
+}
+
+/* A machine that does other work makes short launches long now and then. */
+static void expect_no_variant(struct fixture *f, struct store *store)
+{
+    struct alias t;
+    bool compiled = true;
+
+    for (uint32_t tries = 0; compiled && tries < 20; tries++) {
+        long before = store_compilations(store);
+        begin(&t, f, "alignment", "auto");
+        set_add(&t, t.a, t.b, t.c, TURNS);
+        launch(&t, t.add, ITEMS);
+        launch(&t, t.add, ITEMS);
+        assert_string_equal(t.name, "base");
+        compiled = store_compilations(store) > before + 1; /* the program */
+        if (compiled) {
+            await_variant(&t, t.add);
+        }
+        end(&t);
+    }
+    assert_false(compiled);
+}
+
+/* Short launches make nobody compile. Long ones do, most of them the first, when it has ended. */
+static void waits_for_long_launches(void **state)
+{
+    const struct timespec moment = { 0, 20000000 };
+    const cl_int turns = 128;
+    struct store store;
+    struct alias t;
+
+    store_open(&store);
+    setenv("PPU_CACHE", "off", 1);
+    expect_no_variant(*state, &store);
+    begin(&t, *state, "alignment", "auto");
+    long before = store_compilations(&store);
+    check(clSetKernelArg(t.scan, 0, sizeof(cl_mem), &t.a));
+    check(clSetKernelArg(t.scan, 1, sizeof(cl_mem), &t.b));
+    check(clSetKernelArg(t.scan, 2, sizeof(turns), &turns));
+    for (uint32_t launches = 0; store_compilations(&store) == before && launches < 100; launches++) {
+        launch(&t, t.scan, 1u << 19);
+        assert_string_equal(t.name, "base");
+        nanosleep(&moment, NULL);
+    }
+    assert_int_equal(store_compilations(&store), before + 1);
+    await_variant(&t, t.scan);
+    end(&t);
+    store_close(&store);
 }
 
 static void wrong_words(void **state)
@@ -1110,6 +1161,7 @@ int main(int argc, char **argv)
         cl_test("a cache that keeps nothing costs compilations [F5]", nothing_is_kept),
         cl_test("a launch waits as long as it is told to [F3][F5]", waits_for_a_time),
         cl_test("a launch waits when it gains more than that [F3][F5]", waits_for_a_gain),
+        cl_test("short launches have no variant compiled, long ones do [F3][F5]", waits_for_long_launches),
         cl_test("wrong words in the environment are told [F5]", wrong_words),
         cl_test("a compiler that is killed costs a launch nothing [F3]", compiler_dies),
         cl_test("kernels without pairs, commands that are no kernels [F3]", without_pairs),

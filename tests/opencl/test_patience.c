@@ -140,12 +140,39 @@ static void examples(void **state)
     }
 }
 
+/* A 25th of what a compilation takes: 20 ms until one has been measured. */
+static void earned(void **state)
+{
+    static const struct {
+        const char *what;
+        struct variant_forecast forecast;
+        bool earned;
+    } cases[] = {
+        { "nothing measured", { 1000, { 0, 0 }, { 0, 0 }, 60, 0, 0 }, false },
+        { "short launches so far", { 1, { 19 * MS, 1000 }, { 0, 0 }, 60, 0, 0 }, false },
+        { "many of them", { 1, { 20 * MS, 1000 }, { 0, 0 }, 60, 0, 0 }, true },
+        { "a long one to come", { 1000, { MS, 50 }, { 0, 0 }, 60, 0, 0 }, true },
+        { "one that is not long enough", { 900, { MS, 50 }, { 0, 0 }, 60, 0, 0 }, false },
+        { "a compiler that is slower than expected", { 1, { 39 * MS, 1000 }, { 0, 0 }, 60, 1000 * MS, 0 }, false },
+        { "a compiler that is faster", { 1, { 4 * MS, 1000 }, { 0, 0 }, 60, 100 * MS, 0 }, true },
+    };
+    const struct variant_patience by_gain = { false, 0 }, told = { true, 0 };
+
+    (void)state;
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(cases); i++) {
+        print_message("# %s\n", cases[i].what);
+        assert_int_equal(variant_is_earned(&by_gain, &cases[i].forecast), cases[i].earned);
+        assert_true(variant_is_earned(&told, &cases[i].forecast));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         { "what the user may say [F3]", words, NULL, NULL, NULL },
         { "waiting is worth it, or does not happen [F3]", model, NULL, NULL, NULL },
         { "by hand [F3]", examples, NULL, NULL, NULL },
+        { "a compilation is worth it when launches take long [F3]", earned, NULL, NULL, NULL },
     };
 
     return cmocka_run_group_tests_name("opencl: patience", tests, NULL, NULL);
