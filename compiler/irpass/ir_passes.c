@@ -97,13 +97,14 @@ static bool lacks_functions(const struct compilation *compilation, const char *p
 
 /*
  * Only what is used is linked. Functions of the whole library use some of half, such as reductions its fmin(), and
- * those use others of the whole library: so each is asked twice.
+ * those use others of the whole library: so each is asked twice. What the whole library has not, such as nan() of a
+ * ushort, may be of half although its name does not say so.
  */
 static void link_device_library(struct compilation *compilation)
 {
     link_library(compilation, library_core());
     for (uint32_t i = 0; i < 2 && lacks_functions(compilation, ""); i++) {
-        if (lacks_functions(compilation, MANGLED_HALF) || lacks_functions(compilation, CONVERT_HALF)) {
+        if (i > 0 || lacks_functions(compilation, MANGLED_HALF) || lacks_functions(compilation, CONVERT_HALF)) {
             link_library(compilation, library_half());
         }
         if (lacks_functions(compilation, "")) {

@@ -403,6 +403,32 @@ static void halves_move_as_they_are(void **state)
     check(clReleaseMemObject(out));
 }
 
+/* The names of nan()'s forms are those of functions of ushort, and no other function of half is called. */
+static void nan_alone_is_found(void **state)
+{
+    static const char *const text = "kernel void k(global ushort *out, ushort code)\n"
+                                    "{\n"
+                                    "    out[0] = as_ushort(nan(code));\n"
+                                    "    vstore4(as_ushort4(nan((ushort4)(code, 0, 1, 2))), 0, out + 1);\n"
+                                    "}\n";
+    struct fixture *f = *state;
+    cl_kernel kernel = fixture_kernel(f, text, "k");
+    cl_ushort seen[5];
+    cl_mem out = fixture_buffer(f, CL_MEM_READ_WRITE, sizeof(seen), NULL);
+    const cl_ushort code = 5;
+    const size_t global = 1;
+
+    check(clSetKernelArg(kernel, 0, sizeof(out), &out));
+    check(clSetKernelArg(kernel, 1, sizeof(code), &code));
+    check(clEnqueueNDRangeKernel(f->queue, kernel, 1, NULL, &global, NULL, 0, NULL, NULL));
+    check(clEnqueueReadBuffer(f->queue, out, CL_TRUE, 0, sizeof(seen), seen, 0, NULL, NULL));
+    for (uint32_t i = 0; i < PPU_ARRAY_SIZE(seen); i++) {
+        assert_true(is_nan(seen[i]));
+    }
+    check(clReleaseKernel(kernel));
+    check(clReleaseMemObject(out));
+}
+
 static void device_tells_what_half_is(void **state)
 {
     struct fixture *f = *state;
@@ -424,6 +450,7 @@ int main(void)
         cl_test("conversions to half round as they say [A7]", conversions_round_as_they_say),
         cl_test("conversions from half saturate [A7]", conversions_to_integers_saturate),
         cl_test("halves are arguments, constants, and moved as they are [A7]", halves_move_as_they_are),
+        cl_test("nan() of half is found where no other function of half is called [A7]", nan_alone_is_found),
         cl_test("the device tells what half is [F6]", device_tells_what_half_is),
     };
 
