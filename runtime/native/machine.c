@@ -19,6 +19,9 @@
 #include "runtime/privilege.h"
 
 #define DEFAULT_VRAM_BYTES (512ull * PPU_MIB)
+#define GIB (1024ull * PPU_MIB)
+#define LEAST_VRAM_BYTES (16ull * PPU_MIB)
+#define MOST_VRAM_BYTES (1024u * GIB)
 #define DEFAULT_RAM_BYTES (256ull * PPU_MIB)
 #define MAILBOX_BYTES (64u * PPU_KIB) /* whole pages on every host */
 #define MAX_ARGUMENTS 128u
@@ -304,10 +307,43 @@ static enum ppu_err start_process(struct ppu_machine *machine, const struct ppu_
     return err;
 }
 
+/* Bytes of a size such as 512M or 4G; 0: it is none that a PPU can have. */
+static uint64_t read_size(const char *text)
+{
+    char *end = NULL;
+    unsigned long long number = *text >= '0' && *text <= '9' ? strtoull(text, &end, 10) : 0;
+    uint64_t unit = !end ? 0 : strcmp(end, "M") == 0 ? PPU_MIB : strcmp(end, "G") == 0 ? GIB : 0;
+    uint64_t bytes = unit != 0 && number <= MOST_VRAM_BYTES / unit ? number * unit : 0;
+
+    return bytes >= LEAST_VRAM_BYTES && (bytes & (bytes - 1)) == 0 ? bytes : 0;
+}
+
+/* What the program says, else what the environment says. */
+static enum ppu_err choose_vram(const struct ppu_machine_options *options, uint64_t *bytes, struct ppu_error *error)
+{
+    const char *text = secure_getenv("PPU_VRAM");
+
+    *bytes = options->vram_bytes != 0 ? options->vram_bytes : DEFAULT_VRAM_BYTES;
+    if (options->vram_bytes != 0 || !text || *text == '\0') {
+        return PPU_OK;
+    }
+    *bytes = read_size(text);
+    if (*bytes == 0) {
+        return error_set(error, PPU_ERR_BAD_ARG,
+                         "start a machine: read PPU_VRAM: '%.40s' is no power of two from 16M to 1024G", text);
+    }
+    return PPU_OK;
+}
+
 static enum ppu_err start_machine(struct ppu_machine *machine, const struct ppu_machine_options *options,
                                   struct ppu_error *error)
 {
-    if (!map_memories(machine, options->vram_bytes != 0 ? options->vram_bytes : DEFAULT_VRAM_BYTES)) {
+    uint64_t vram_bytes = 0;
+
+    if (choose_vram(options, &vram_bytes, error) != PPU_OK) {
+        return PPU_ERR_BAD_ARG;
+    }
+    if (!map_memories(machine, vram_bytes)) {
         return error_set(error, PPU_ERR_NO_MEMORY, "start a machine: make its memory: %s", strerror(errno));
     }
     enum ppu_err err = start_process(machine, options, error);

@@ -10,6 +10,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -140,6 +141,38 @@ static void two_ppus(void **state)
     ppu_device_close(first);
     ppu_device_close(second);
     ppu_machine_stop(machine);
+}
+
+/* The environment says how much VRAM there is, where the program does not. */
+static void vram_is_what_is_asked_for(void **state)
+{
+    static const char *const wrong[] = {
+        "3G", "512", "8M", "2048G", "-1G", "1g", "99999999999999999999M", " 1G", "1GB"
+    };
+    const struct ppu_machine_options said = { .vram_bytes = 256ull * PPU_MIB }, unsaid = { .ppus = 1 };
+    struct ppu_machine *machine = NULL;
+    struct ppu_error error;
+
+    (void)state;
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(wrong); i++) {
+        setenv("PPU_VRAM", wrong[i], 1);
+        assert_int_equal(ppu_machine_start(&unsaid, &machine, &error), PPU_ERR_BAD_ARG);
+        assert_non_null(strstr(error.text, wrong[i]));
+        assert_null(machine);
+    }
+    setenv("PPU_VRAM", "1G", 1);
+    expect_ok(ppu_machine_start(&unsaid, &machine, &error), &error);
+    struct ppu_device *device = open_ppu(machine, 0);
+    assert_in_range(ppu_device_info(device)->vram_bytes, 900ull * PPU_MIB, 1024ull * PPU_MIB);
+    run_counter(device, 2);
+    ppu_device_close(device);
+    ppu_machine_stop(machine);
+    expect_ok(ppu_machine_start(&said, &machine, &error), &error);
+    device = open_ppu(machine, 0);
+    assert_true(ppu_device_info(device)->vram_bytes <= said.vram_bytes);
+    ppu_device_close(device);
+    ppu_machine_stop(machine);
+    unsetenv("PPU_VRAM");
 }
 
 static void *kill_soon(void *opaque)
@@ -323,6 +356,7 @@ int main(void)
         { "a property that QEMU refuses is told [A1]", bad_property, NULL, NULL, NULL },
         { "machines that cannot be are refused [A1]", bad_options, NULL, NULL, NULL },
         { "two PPUs of different size work in one machine [A8]", two_ppus, NULL, NULL, NULL },
+        { "a machine has the VRAM that PPU_VRAM says [A1]", vram_is_what_is_asked_for, NULL, NULL, NULL },
         { "the device looks for work while waits are short, else it sleeps [A3]", looks_while_waits_are_short, NULL,
           NULL, NULL },
         { "a QEMU that dies is a lost device [A1]", qemu_dies, NULL, NULL, NULL },
