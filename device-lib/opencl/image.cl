@@ -97,17 +97,27 @@ INLINE uint4 read_nearest(surface_t surface, uint sampler, struct real c, uint s
     return read_whole(surface, sampler, at, shape);
 }
 
+/* A dimension that a shape has not, or the layer of an array, which is never the border: one texel. */
+INLINE struct span single(uint offset)
+{
+    const struct tap tap = { offset, true, 1 };
+
+    return (struct span){ tap, tap };
+}
+
 INLINE float4 read_linear(surface_t surface, uint sampler, struct real c, uint shape)
 {
-    const struct span none = { 0, 0, 0 };
-    struct span x = between(c.x, surface->width, sampler);
-    struct span y = DIMENSIONS(shape) >= PLANE ? between(c.y, surface->height, sampler) : none;
-    struct span z = DIMENSIONS(shape) == VOLUME ? between(c.z, surface->depth, sampler) : none;
+    struct span x = between(c.x, surface->width, 1u << surface->texel_log2, sampler), y = single(0), z = single(0);
 
-    if ((shape & LAYERED) != 0) {
-        z.first = (int)rint(c.z);
+    if (DIMENSIONS(shape) >= PLANE) {
+        y = between(c.y, surface->height, surface->row_bytes, sampler);
     }
-    return filter(surface, sampler, x, y, z, 1u << DIMENSIONS(shape), (shape & LAYERED) != 0);
+    if (DIMENSIONS(shape) == VOLUME) {
+        z = between(c.z, surface->depth, surface->slice_bytes, sampler);
+    } else if ((shape & LAYERED) != 0) {
+        z = single((uint)edge((int)rint(c.z), surface->depth) * surface->slice_bytes);
+    }
+    return filter(surface, x, y, z, 1u << DIMENSIONS(shape));
 }
 
 INLINE float4 sample(surface_t surface, uint sampler, struct real c, uint shape)

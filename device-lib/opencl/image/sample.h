@@ -14,10 +14,16 @@ struct spot {
     bool inside;
 };
 
-/* The two texels of one dimension between which a coordinate lies; `part` of the way to the second. */
+/* One dimension of a texel that a filter takes: bytes into the image, its weight, and whether it is no border. */
+struct tap {
+    uint offset;
+    bool inside;
+    float weight;
+};
+
+/* The two texels of one dimension between which a coordinate lies. */
 struct span {
-    int first, second;
-    float part;
+    struct tap first, second;
 };
 
 INLINE uint texel_offset(surface_t surface, uint x, uint y, uint z)
@@ -86,40 +92,54 @@ INLINE int nearest(float c, uint n, uint sampler)
     return repeats(sampler) && i >= (int)n ? i - (int)n : i;
 }
 
-INLINE struct span between(float c, uint n, uint sampler)
+/* The texel `i` of a dimension with `n`, `pitch` bytes apart. */
+INLINE struct tap tap_of(int i, uint n, uint pitch, uint sampler, float weight)
 {
-    float at = unrepeated(c, n, sampler) - 0.5f;
-    int first = (int)floor(at), second = first + 1;
+    if (has_border(sampler)) {
+        return (struct tap){ (uint)i * pitch, (uint)i < n, weight };
+    }
+    return (struct tap){ (uint)edge(i, n) * pitch, true, weight };
+}
+
+INLINE struct span between(float c, uint n, uint pitch, uint sampler)
+{
+    float at = unrepeated(c, n, sampler) - 0.5f, below = floor(at), part = at - below;
+    int first = (int)below, second = first + 1;
 
     if (repeats(sampler)) {
         first = first < 0 ? first + (int)n : first;
         second = second >= (int)n ? second - (int)n : second;
     }
-    return (struct span){ first, second, at - floor(at) };
+    return (struct span){ tap_of(first, n, pitch, sampler, 1 - part), tap_of(second, n, pitch, sampler, part) };
 }
 
 /* ---- filters ---- */
 
-INLINE float4 weighted(surface_t surface, uint sampler, struct span x, struct span y, struct span z, uint corner,
-                       bool layered)
+INLINE struct tap side_of(struct span span, bool second)
 {
-    bool right = (corner & 1) != 0, below = (corner & 2) != 0, behind = (corner & 4) != 0;
-    float weight = (right ? x.part : 1 - x.part) * (below ? y.part : 1 - y.part) * (behind ? z.part : 1 - z.part);
-    struct spot at = settle(surface, sampler, right ? x.second : x.first, below ? y.second : y.first,
-                            behind ? z.second : z.first, layered);
+    return (struct tap){ second ? span.second.offset : span.first.offset,
+                         second ? span.second.inside : span.first.inside,
+                         second ? span.second.weight : span.first.weight };
+}
 
-    return weight * read_float(surface, load_spot(surface, at));
+INLINE float4 weighted(surface_t surface, struct span x, struct span y, struct span z, uint corner)
+{
+    struct tap right = side_of(x, (corner & 1) != 0), below = side_of(y, (corner & 2) != 0),
+               behind = side_of(z, (corner & 4) != 0);
+    bool inside = right.inside & below.inside & behind.inside;
+    uint4 bits = inside ? load_texel(surface, behind.offset + below.offset + right.offset) : 0;
+
+    return right.weight * below.weight * behind.weight * read_float(surface, bits);
 }
 
 /* One copy of the code serves all corners: it is long. */
-INLINE float4 filter(surface_t surface, uint sampler, struct span x, struct span y, struct span z, uint corners,
-                     bool layered)
+INLINE float4 filter(surface_t surface, struct span x, struct span y, struct span z, uint corners)
 {
     float4 mixed = 0;
 
 #pragma clang loop unroll(disable)
     for (uint corner = 0; corner < corners; corner++) {
-        mixed += weighted(surface, sampler, x, y, z, corner, layered);
+        mixed += weighted(surface, x, y, z, corner);
     }
     return mixed;
 }
