@@ -421,11 +421,65 @@ static void blocks_need_not_divide(void **state)
     check(clReleaseCommandQueue(queue));
 }
 
+/*
+ * One of 256 yields parts lanes that are together, by chance. Each work-item counts its wrong results, and how often it
+ * was not with all of its sub-group.
+ */
+static void parted_lanes_meet(void **state)
+{
+    enum { TURNS = 1200, ITEMS = 512 };
+    static const char *const text =
+        "kernel void k(global uint2 *out, global const uint *turns)\n"
+        "{\n"
+        "    uint id = get_local_id(0), n = get_local_size(0), wrong = 0, parted = 0, i = 0;\n"
+        "    while (i < turns[0]) {\n"
+        "        ppu_yield();\n"
+        "        parted += sub_group_non_uniform_reduce_add(1u) != get_sub_group_size();\n"
+        "        wrong += work_group_reduce_add(i + id) != n * i + n * (n - 1) / 2;\n"
+        "        ppu_yield();\n"
+        "        wrong += work_group_scan_exclusive_max(id + 1) != id;\n"
+        "        ppu_yield();\n"
+        "        wrong += !work_group_any(id == i % n) || work_group_all(id != i % n);\n"
+        "        ppu_yield();\n"
+        "        wrong += work_group_broadcast(i * 3 + id, i % n) != i * 3 + i % n;\n"
+        "        ppu_yield();\n"
+        "        wrong += sub_group_reduce_add(i) != get_sub_group_size() * i;\n"
+        "        i++;\n"
+        "    }\n"
+        "    out[get_global_id(0)] = (uint2)(wrong, parted);\n"
+        "}\n";
+    static const size_t sizes[] = { 64, 128, 256 };
+    struct fixture *f = *state;
+    const cl_uint turns = TURNS;
+    const size_t items = ITEMS;
+    cl_kernel kernel = kernel_of(f, text, "-cl-std=CL3.0", "k");
+    cl_mem out = fixture_buffer(f, 0, ITEMS * sizeof(cl_uint2), NULL);
+    cl_mem in = fixture_buffer(f, CL_MEM_COPY_HOST_PTR, sizeof(turns), (void *)(uintptr_t)&turns);
+
+    check(clSetKernelArg(kernel, 0, sizeof(out), &out));
+    check(clSetKernelArg(kernel, 1, sizeof(in), &in));
+    for (size_t s = 0; s < PPU_ARRAY_SIZE(sizes); s++) {
+        cl_uint2 got[ITEMS];
+        cl_ulong parted = 0;
+        check(clEnqueueNDRangeKernel(f->queue, kernel, 1, NULL, &items, &sizes[s], 0, NULL, NULL));
+        read_all(f, out, sizeof(got), got);
+        for (size_t i = 0; i < ITEMS; i++) {
+            assert_int_equal(got[i].s[0], 0);
+            parted += got[i].s[1];
+        }
+        assert_true(parted > 0);
+    }
+    check(clReleaseMemObject(out));
+    check(clReleaseMemObject(in));
+    check(clReleaseKernel(kernel));
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cl_test("collective functions of work-groups, of every type and size", work_groups_collect),
         cl_test("collective functions of half [A7]", halves_collect),
+        cl_test("lanes that chance has parted meet in collective functions [E11]", parted_lanes_meet),
         cl_test("work-groups need not divide the range", ranges_need_not_be_divided),
         cl_test("a program that promises work-groups of one size has them", promises_are_kept),
         cl_test("blocks need not divide their range [B1]", blocks_need_not_divide),
