@@ -13,6 +13,7 @@
 #define PPU_TRACE_VERSION 2u
 #define PPU_TRACE_TORN(number) ((number) ^ 0x80000000u) /* no reader of this place waits for it */
 #define PPU_TRACE_UNIT_MCU 0xffffffffu
+#define PPU_TRACE_WARPS_SHIFT 20u /* of `warps_until` */
 
 enum ppu_trace_type {
 #define PPU_TRACE(name, type, id0, id1, id2, doc) PPU_TRACE_##name = (type),
@@ -26,6 +27,12 @@ enum ppu_mark {
 #undef PPU_MARK
 };
 #define PPU_MARK_FIRST_KERNEL 0x1000u
+
+enum ppu_trace_warp_state {
+#define PPU_WARP_STATE(name, number, doc) PPU_TRACE_WARP_##name = (number),
+#include "ppu/warp_state.def"
+#undef PPU_WARP_STATE
+};
 
 struct ppu_trace_record {
     uint8_t version;
@@ -42,7 +49,10 @@ struct ppu_trace_ring {
     struct ppu_struct_header head; /* PPU_TRACE_VERSION, sizeof(struct ppu_trace_record) */
     uint32_t size;                 /* records, a power of two */
     uint32_t tail;                 /* the one writer (side) */
-    uint32_t reserved[13];
+    /* Of the device's: a tool that wants records of warps writes the device's time, some way ahead, again and again;
+     * in units of 2^PPU_TRACE_WARPS_SHIFT ns, low word. 0: nobody does. */
+    uint32_t warps_until;
+    uint32_t reserved[12];
     /* struct ppu_trace_record record[size] follows */
 };
 PPU_ASSERT_SIZE(struct ppu_trace_ring, 64);

@@ -351,9 +351,31 @@ static void mark_is_recorded(void **state)
     assert_int_equal(record(board, ring->tail - 1)->id[1], PPU_TRACE_UNIT_MCU);
 }
 
+/* A tool asks by a time in the ring's head, and has died when it has passed. */
+static void warps_are_asked_for(void **state)
+{
+    struct board *board = *state;
+    struct ppu_trace_ring *ring = (struct ppu_trace_ring *)(void *)(board->vram + TRACE_AT);
+    const uint64_t unit_ns = 1ull << PPU_TRACE_WARPS_SHIFT;
+
+    assert_false(trace_wants_warps(board->core));
+    board->now_ns = 10 * unit_ns;
+    ring->warps_until = 12;
+    assert_true(trace_wants_warps(board->core));
+    board->now_ns = 12 * unit_ns;
+    assert_false(trace_wants_warps(board->core));
+    board->now_ns = (1ull << 32) * unit_ns - unit_ns; /* the low word comes around */
+    ring->warps_until = 1;
+    assert_true(trace_wants_warps(board->core));
+    mcu_write(board, PPU_REG_TRACE_SIZE, 0);
+    mcu_write(board, PPU_REG_TRACE_BASE, TRACE_AT);
+    assert_false(trace_wants_warps(board->core));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        { "records of warps are asked for, for a time", warps_are_asked_for, setup, teardown, NULL },
         { "a ring agrees with a queue, also where indices wrap [A1]", model, setup, teardown, NULL },
         { "the event line rises when a ring was empty [A1]", interrupt_on_first, setup, teardown, NULL },
         { "a scribbled head never leads outside the ring [A1]", head_is_not_believed, setup, teardown, NULL },

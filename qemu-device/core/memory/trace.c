@@ -78,6 +78,14 @@ void trace_mark(struct core *core, uint32_t mark, uint32_t unit)
     trace_emit(core, PPU_TRACE_MARK, 0, mark, unit, 0);
 }
 
+bool trace_wants_warps(const struct core *core)
+{
+    const uint8_t *until = __atomic_load_n(&core->trace.warps_until, __ATOMIC_RELAXED);
+    uint32_t wanted = until ? vram_load_acquire32(until) : 0;
+
+    return wanted != 0 && (int32_t)(wanted - (uint32_t)(core_now(core) >> PPU_TRACE_WARPS_SHIFT)) > 0;
+}
+
 static bool trace_usable(const struct core *core, uint32_t base, uint32_t size)
 {
     uint64_t bytes = sizeof(struct ppu_trace_ring) + (uint64_t)size * sizeof(struct ppu_trace_record);
@@ -92,6 +100,9 @@ static void trace_set(struct core *core, uint32_t base, uint32_t size, uint32_t 
     core->trace.base = base;
     core->trace.next = next;
     __atomic_store_n(&core->trace.size, size, __ATOMIC_RELAXED);
+    __atomic_store_n(&core->trace.warps_until,
+                     size != 0 ? core->vram + base + offsetof(struct ppu_trace_ring, warps_until) : NULL,
+                     __ATOMIC_RELAXED);
     pthread_mutex_unlock(&core->trace.lock);
 }
 

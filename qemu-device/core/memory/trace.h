@@ -25,11 +25,14 @@ struct trace {
     uint32_t base;
     uint32_t size; /* records; 0: off; also read without the lock */
     uint32_t next;
+    const uint8_t *warps_until; /* in the ring; NULL: off; also read without the lock */
 };
 
 void trace_setup(struct core *core); /* TRACE_BASE was written [lock] */
 void trace_reset(struct core *core);
 void trace_mark(struct core *core, uint32_t mark, uint32_t unit); /* [any] */
+/* A tool asks for records of warps. [any] */
+bool trace_wants_warps(const struct core *core);
 void trace_save(struct core *core, struct snap *snap);
 void trace_load(struct core *core, struct snap *snap);
 

@@ -39,6 +39,7 @@
 #include "qemu-device/core/sm/token_queue.h"
 #include "qemu-device/core/sm/turn.h"
 #include "qemu-device/core/sm/warp.h"
+#include "qemu-device/core/sm/warp_trace.h"
 #include "qemu-device/core/tier/heads.h"
 
 #include <stdlib.h>
@@ -135,6 +136,7 @@ static void warp_start(struct sm *sm, struct sm_cta *cta, uint32_t number)
     } else {
         cta->warps_left++;
         subvector_start(w, task);
+        warp_trace(sm, cta->warp[number]);
     }
 }
 
@@ -207,6 +209,9 @@ void sm_cta_free(struct sm *sm, struct sm_cta *cta)
         struct warp *w = &sm->warp[cta->warp[number]];
         if (w->held) {
             hook_count_held(sm->core, false);
+        }
+        if (w->state != WARP_DONE) {
+            warp_trace_gone(sm, cta->warp[number]);
         }
         w->state = WARP_FREE;
         w->held = false;
@@ -511,6 +516,7 @@ static void warp_turn(struct sm *sm, uint32_t index, uint32_t budget, uint32_t *
     }
     *executed += done;
     sm->share.insns += done;
+    warp_trace(sm, index);
     if (w->state != WARP_DONE) {
         pending_ends_report(sm); /* others may wait for what it has added */
         count_settle(sm, cta);

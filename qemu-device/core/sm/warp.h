@@ -48,6 +48,7 @@ struct warp {
     uint32_t token_first; /* entry at the front */
     uint32_t token_count;
     uint32_t yield_count; /* yield tokens queued: the truth when summary bits are stale */
+    uint32_t told;        /* state and tokens that the flight recorder has of it: warp_trace() */
     uint64_t random;      /* state of the generator of yields by chance; not 0 */
     struct cache_window window;
     struct cache_window segment_window; /* of the segment in normal mode that it is in */
