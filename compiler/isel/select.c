@@ -638,6 +638,32 @@ static void join_prologue(struct isel *s)
     }
 }
 
+/* The function outside of all that an instruction was inlined from; 0: it is not known. */
+static uint32_t outermost_line(LLVMValueRef insn)
+{
+    LLVMMetadataRef at = LLVMInstructionGetDebugLoc(insn);
+
+    for (LLVMMetadataRef caller = at; caller; caller = LLVMDILocationGetInlinedAt(caller)) {
+        at = caller;
+    }
+    LLVMMetadataRef scope = at ? LLVMDILocationGetScope(at) : NULL;
+    bool is_function = scope && LLVMGetMetadataKind(scope) == LLVMDISubprogramMetadataKind;
+    return is_function ? LLVMDISubprogramGetLine(scope) : 0;
+}
+
+/* What launches a block is made by clang and has no line: the block was inlined into it, and has one. */
+static uint32_t line_of_function(const struct ir *ir)
+{
+    uint32_t line = LLVMGetDebugLocLine(ir->function);
+
+    for (uint32_t b = 0; b < ir->flow->count && line == 0; b++) {
+        for (LLVMValueRef i = LLVMGetFirstInstruction(ir->blocks[b]); i && line == 0; i = LLVMGetNextInstruction(i)) {
+            line = outermost_line(i);
+        }
+    }
+    return line;
+}
+
 struct mir *select_function(struct compilation *compilation, struct kernel_info *kernel,
                             const struct function *function, struct ir *ir, uint32_t pool_limit)
 {
@@ -652,6 +678,7 @@ struct mir *select_function(struct compilation *compilation, struct kernel_info 
     s->pool_limit = function ? 0 : pool_limit; /* a function's warp need not be together */
     s->mir->local_bytes = kernel->local_begin;
     s->mir->return_at = function ? function->return_at : 0;
+    s->line = line_of_function(ir); /* of what fetches its arguments */
     select_arguments(s);
     for (uint32_t b = 0; b < ir->flow->count; b++) {
         s->block = b;

@@ -33,6 +33,18 @@ def listing():
     assert text.count(".kernel ") == 5
 
 
+def lines_of_functions():
+    """What fetches a kernel's arguments has the line of the kernel, and not that of the code before it."""
+    source = "kernel void a(global int *p, int n)\n{\n    p[n] = n;\n}\n\nkernel void b(global int *p, int n)\n{\n    p[n + 1] = n;\n}\n"
+    with tempfile.TemporaryDirectory() as folder:
+        status, _, errors = call(PPUCC, "-x", "cl", "-", "-o", "k.ppu", text=source, folder=folder)
+        assert status == 0, errors
+        text = call(PPU_DIS, "k.ppu", folder=folder)[1]
+    kernels = [part for part in text.split(".kernel ")[1:]]
+    found = [re.search(r"# line (\d+)\n.*\bldp", part) for part in kernels]
+    assert [line and line[1] for line in found] == ["1", "6"], text
+
+
 def numbers():
     status, text, _ = call(PPUCC, "--stats", KERNELS)
     assert status == 0
@@ -296,6 +308,7 @@ def help_and_version():
 
 
 tap.main([
+    ("what fetches arguments has the line of its kernel", lines_of_functions),
     ("a listing has the source's lines beside the code [A7]", listing),
     ("numbers of each kernel, and curves that stay below them [A7]", numbers),
     ("with too few registers some are spilled [A7]", spills),
