@@ -3,7 +3,9 @@
 EXAMPLE_CFLAGS := -D_GNU_SOURCE -Iruntime/include
 $(eval $(call ppu_tool,saxpy,examples/libppu/saxpy.c,$(EXAMPLE_CFLAGS),ppu -pthread))
 $(eval $(call ppu_tool,bfs,examples/libppu/bfs.c,$(EXAMPLE_CFLAGS),ppu -pthread))
+$(eval $(call ppu_tool,limits,examples/libppu/limits.c,$(EXAMPLE_CFLAGS),ppu -pthread))
 $(eval $(call ppu_tool,quicksort,examples/opencl/quicksort.c,,-lOpenCL))
+$(eval $(call guest_program,saxpy,examples/libppu/saxpy.c,$(EXAMPLE_CFLAGS),ppu -pthread))
 $(eval $(call guest_program,bfs,examples/libppu/bfs.c,$(EXAMPLE_CFLAGS),ppu -pthread))
 
 ALL_TARGETS += $(BUILD)/kernels/bfs.ppu
@@ -12,6 +14,12 @@ $(BUILD)/kernels/bfs.ppu: examples/libppu/bfs.s device-lib/asm/abi.s device-lib/
 	$(Q)mkdir -p $(@D)
 	$(Q)cat $(filter %.s,$^) >$@.s
 	$(Q)$(BUILD)/plain/tools/ppu-as -o $@ $@.s
+
+ALL_TARGETS += $(BUILD)/kernels/limits.ppu
+$(BUILD)/kernels/limits.ppu: examples/libppu/limits.s $(BUILD)/plain/tools/ppu-as
+	$(call say,AS,$<)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(BUILD)/plain/tools/ppu-as -o $@ $<
 
 .PHONY: quicksort
 quicksort: $(BUILD)/plain/tools/quicksort $(BUILD)/opencl/ppu.icd $(QEMU) firmware ## quicksort in OpenCL: a kernel that enqueues itself

@@ -12,11 +12,34 @@ $(eval $(call ppu_tool,ppucc,tools/ppucc/ppucc.c tools/ppucc/options.c tools/ppu
 
 # Records of runs: who reads them shares the reader.
 TRACE_FLAGS := -D_GNU_SOURCE
-TRACE_SOURCES := $(addprefix tools/trace/,attach.c follow.c watch.c watch_profile.c profile.c process.c record_file.c map.c timeline.c build.c \
-	build_program.c build_device.c message.c load.c source.c)
+TRACE_SOURCES := $(addprefix tools/trace/,attach.c follow.c watch.c watch_profile.c watch_firmware.c mcu_counts.c stacks.c profile.c process.c record_file.c map.c timeline.c build.c \
+	build_program.c build_device.c build_warp.c message.c load.c source.c)
+TRACE_COMMAND := $(addprefix tools/trace/,ppu-trace.c chrome.c door.c writer.c run.c)
+PROF_COMMAND := $(addprefix tools/prof/,ppu-prof.c annotate.c functions.c) $(addprefix tools/trace/,door.c writer.c run.c)
+TOP_COMMAND := $(addprefix tools/top/,ppu-top.c device.c figures.c sheet.c json.c screen.c)
 $(eval $(call ppu_lib,pputrace,$(TRACE_SOURCES),$(TRACE_FLAGS)))
-$(eval $(call ppu_tool,ppu-trace,$(addprefix tools/trace/,ppu-trace.c chrome.c door.c writer.c run.c),$(TRACE_FLAGS),pputrace -ljansson))
-$(eval $(call ppu_tool,ppu-prof,$(addprefix tools/prof/,ppu-prof.c annotate.c) $(addprefix tools/trace/,door.c writer.c run.c),$(TRACE_FLAGS),pputrace ppuasm))
+$(eval $(call ppu_tool,ppu-trace,$(TRACE_COMMAND),$(TRACE_FLAGS),pputrace -ljansson))
+$(eval $(call ppu_tool,ppu-prof,$(PROF_COMMAND),$(TRACE_FLAGS),pputrace ppuasm))
+
+# A plugin of QEMU counts what microcontrollers execute.
+MCU_MODULE := $(BUILD)/plain/ppu-mcu.so
+MCU_SOURCES := tools/mcu/ppu-mcu.c tools/mcu/symbols.c
+MCU_CFLAGS := -D_GNU_SOURCE -fPIC -isystem tools/mcu/glib -isystem $(BUILD)/qemu/src/include/qemu
+$(eval $(call ppu_unit,ppu-mcu,$(MCU_SOURCES),$(MCU_CFLAGS)))
+$(eval $(call ppu_compile,plain,ppu-mcu,$(MCU_SOURCES),$(MCU_CFLAGS)))
+$(call ppu_objects,plain,ppu-mcu,$(MCU_SOURCES)): | $(BUILD)/qemu/configure.stamp
+$(MCU_MODULE): $(call ppu_objects,plain,ppu-mcu,$(MCU_SOURCES))
+	$(call say,LD,$@)
+	$(Q)$(CC) -shared -g -o $@.$(pid) $^ -pthread
+	$(Q)mv $@.$(pid) $@
+ALL_TARGETS += $(MCU_MODULE)
+
+# The same for programs in the guest.
+$(eval $(call guest_lib,pputrace,$(TRACE_SOURCES),$(TRACE_FLAGS)))
+$(eval $(call guest_lib,ppuasm,$(ASM_SOURCES),$(ASM_FLAGS)))
+$(eval $(call guest_program,ppu-trace,$(TRACE_COMMAND),$(TRACE_FLAGS),pputrace -ljansson))
+$(eval $(call guest_program,ppu-prof,$(PROF_COMMAND),$(TRACE_FLAGS),pputrace ppuasm))
+$(eval $(call guest_program,ppu-top,$(TOP_COMMAND),$(TRACE_FLAGS),pputrace ppu -ljansson -L$(GUEST_DIR)/sysroot/lib/$(GUEST_TRIPLET) -l:libncursesw.so.6 -l:libtinfo.so.6 -pthread))
 
 # The page is part of the program.
 REPORT_PAGE := $(BUILD)/report/page.o
@@ -26,7 +49,7 @@ $(REPORT_PAGE): tools/report/page.html
 	$(Q)ld -r -b binary -z noexecstack -o $@.$(pid) $<
 	$(Q)mv $@.$(pid) $@
 PREREQS_ppu-report := $(REPORT_PAGE)
-$(eval $(call ppu_tool,ppu-report,$(addprefix tools/report/,ppu-report.c page.c page_profile.c svg.c),$(TRACE_FLAGS),pputrace ppuasm -ljansson))
+$(eval $(call ppu_tool,ppu-report,$(addprefix tools/report/,ppu-report.c page.c page_profile.c page_roofline.c page_stacks.c svg.c flame.c),$(TRACE_FLAGS),pputrace ppuasm -ljansson))
 
 # Live view: finds devices as ppu-trace does, reads their state as libppu does.
-$(eval $(call ppu_tool,ppu-top,$(addprefix tools/top/,ppu-top.c device.c figures.c sheet.c json.c screen.c),$(TRACE_FLAGS),pputrace ppu -ljansson -lncursesw -ltinfo -pthread))
+$(eval $(call ppu_tool,ppu-top,$(TOP_COMMAND),$(TRACE_FLAGS),pputrace ppu -ljansson -lncursesw -ltinfo -pthread))

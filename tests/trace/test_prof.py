@@ -93,6 +93,33 @@ def missing():
     assert re.search(r"\d+ counts are missing: the table had no room for them", done.stderr), done.stderr
 
 
+def firmware():
+    """Functions of the firmware with their callers, a file for programs that draw flame graphs, and a machine's own file."""
+    done = prof("--firmware", "-o", at("fw.trace"), "--folded", at("folded"), "--", TOOLS / "saxpy", f"{KERNELS}/saxpy.ppu")
+    total = re.search(r"Firmware: (\d+) instructions of the microcontroller", done.stderr)
+    stacks = [line.rsplit(" ", 1) for line in Path(at("folded")).read_text().splitlines()]
+    assert total and sum(int(count) for _, count in stacks) == int(total[1]) > 10000, done.stderr
+    assert all(stack.startswith("PPU 0;start") for stack, _ in stacks), stacks[:3]
+    assert any(re.search(r";firmware_main;.*method_LAUNCH", stack) for stack, _ in stacks), stacks
+    assert re.search(r"% +\d+  method_LAUNCH\n", done.stderr), done.stderr
+    assert prof("--read", at("fw.trace")).stdout == done.stderr
+    os.mkdir(at("counts"))
+    ran = subprocess.run([TOOLS / "saxpy", f"{KERNELS}/saxpy.ppu"], cwd=TOP, env=ENVIRONMENT | {"PPU_MCU_COUNTS": at("counts")},
+                         capture_output=True, text=True, timeout=60)
+    counts, = Path(at("counts")).iterdir()
+    assert ran.returncode == 0 and re.fullmatch(r"mcu\.\d+\.\d+", counts.name), (ran, counts)
+    own = prof("--read", counts).stdout
+    assert "method_LAUNCH" in own and own.lstrip().startswith("Firmware: "), own
+    whole = counts.read_bytes()
+    for size in (0, 8, 31, 40, 3000, len(whole) // 2):
+        Path(at("cut")).write_bytes(whole[:size])
+        refused("", "--read", at("cut"))
+    refused("--firmware goes with a program", "--read", at("fw.trace"), "--firmware")
+    refused("--folded goes with --firmware", "--folded", at("folded"), "true")
+    refused("has no stacks of the firmware", "--read", at("saxpy.trace"), "--folded", at("folded"))
+    refused("write /nowhere/folded", "--read", at("fw.trace"), "--folded", "/nowhere/folded")
+
+
 def goes_away():
     """A program that is killed leaves its counts in the memory of its PPU."""
     seen = subprocess.Popen([TOOLS / "ppu-prof", "--exact", "-o", at("killed.trace"), "--", "sh", "-c",
@@ -145,6 +172,7 @@ if __name__ == "__main__":
         ("samples add up to what ran", sampled),
         ("OpenCL C: source lines, variants, launches by threads, barriers", opencl),
         ("a table without room says what is missing", missing),
+        ("the firmware's functions, and their stacks", firmware),
         ("a program that is killed leaves its counts", goes_away),
         ("wrong uses are refused in words", wrong_uses),
         ("what is half of a record is read, or refused in words", cut_off),

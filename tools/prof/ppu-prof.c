@@ -8,6 +8,7 @@
 
 #include "ppu/macros.h"
 #include "tools/prof/annotate.h"
+#include "tools/prof/functions.h"
 #include "tools/trace/load.h"
 #include "tools/trace/message.h"
 #include "tools/trace/run.h"
@@ -29,6 +30,9 @@ static const char usage[] =
     "  --period N         one sample in about N warp instructions (default: 1009)\n"
     "  --entries N        instructions that each PPU has room for, a power of two (default: 65536)\n"
     "  --insns            print the instructions of each line, too\n"
+    "  --firmware         count what the microcontroller executes, too, by the functions of its firmware; for machines that\n"
+    "                     PROGRAM starts\n"
+    "  --folded FILE      write the stacks of these functions there, for programs that draw flame graphs\n"
     "  --whole            print what was not executed, too\n"
     "  --source FOLDER    look for sources of compiled programs there first\n"
     "  -o, --output FILE  keep the record, for --read, ppu-report and ppu-trace --convert\n"
@@ -50,6 +54,8 @@ struct options {
     uint32_t entries;
     const char *output; /* NULL: the record is not kept */
     const char *read;
+    bool firmware;
+    const char *folded; /* NULL: stacks are not written */
     char **program;
 };
 
@@ -67,7 +73,7 @@ static uint32_t read_entries(const char *text)
 
 static struct options parse(int argc, char **argv)
 {
-    enum { EXACT = 256, EVERY, ROOM, INSNS, WHOLE, SOURCE, READ };
+    enum { EXACT = 256, EVERY, ROOM, INSNS, WHOLE, SOURCE, READ, FIRMWARE, FOLDED };
     static const struct option known[] = {
         { "exact", no_argument, NULL, EXACT },
         { "period", required_argument, NULL, EVERY },
@@ -75,6 +81,8 @@ static struct options parse(int argc, char **argv)
         { "insns", no_argument, NULL, INSNS },
         { "whole", no_argument, NULL, WHOLE },
         { "source", required_argument, NULL, SOURCE },
+        { "firmware", no_argument, NULL, FIRMWARE },
+        { "folded", required_argument, NULL, FOLDED },
         { "output", required_argument, NULL, 'o' },
         { "read", required_argument, NULL, READ },
         { "help", no_argument, NULL, 'h' },
@@ -103,6 +111,12 @@ static struct options parse(int argc, char **argv)
         case SOURCE:
             source_look_in(optarg);
             break;
+        case FIRMWARE:
+            options.firmware = true;
+            break;
+        case FOLDED:
+            options.folded = optarg;
+            break;
         case 'o':
             options.output = optarg;
             break;
@@ -129,6 +143,12 @@ static struct options read_options(int argc, char **argv)
         message_fail("read the options: %s", options.read ? "a program and --read exclude each other"
                                                           : "profile what? Name a program or --read");
     }
+    if (options.read && options.firmware) {
+        message_fail("read the options: --firmware goes with a program; --read shows what its record has");
+    }
+    if (options.folded && !options.firmware && !options.read) {
+        message_fail("read the options: --folded goes with --firmware, or with --read");
+    }
     if (options.read && options.output) {
         message_fail("read the options: --output goes with a program; --read has its record");
     }
@@ -137,17 +157,68 @@ static struct options read_options(int argc, char **argv)
 
 /* ---- records ---- */
 
-static void print_record(FILE *to, int fd, const char *path, const struct annotate_options *options)
+static void write_folded(const char *path, const struct stacks *stacks)
 {
+    FILE *file = fopen(path, "we");
+
+    if (file) {
+        stacks_fold(stacks, file);
+    }
+    if (!file || fflush(file) != 0 || ferror(file) || fclose(file) != 0) {
+        message_fail("write %s: %s", path, strerror(errno));
+    }
+}
+
+static void print_stacks(FILE *to, const struct options *options, const struct stacks *stacks)
+{
+    if (options->folded) {
+        write_folded(options->folded, stacks);
+    }
+    if (stacks->nodes != 0) {
+        functions_print(to, stacks);
+    }
+}
+
+/* Counts of a machine of its own (ppu-run --mcu-counts); false: it is a record. */
+static bool print_counts(int fd, const struct options *options)
+{
+    struct mcu_counts counts;
+    struct stacks stacks;
+
+    if (mcu_counts_open(&counts, fd)) {
+        return false;
+    }
+    stacks_of_counts(&stacks, &counts);
+    if (stacks.nodes == 0) {
+        message_fail("read %s: the microcontrollers have executed nothing", options->read);
+    }
+    print_stacks(stdout, options, &stacks);
+    stacks_free(&stacks);
+    mcu_counts_close(&counts);
+    return true;
+}
+
+static void print_record(FILE *to, int fd, const char *path, const struct options *all)
+{
+    const struct annotate_options *options = &all->annotate;
     struct profile profile;
+    struct stacks stacks;
 
     load_profile_file(&profile, fd, path);
-    if (!profile.known) {
+    load_stacks_file(&stacks, fd, path);
+    if (all->folded && stacks.nodes == 0) {
+        message_fail("write %s: the record has no stacks of the firmware: --firmware counts them", all->folded);
+    }
+    if (!profile.known && stacks.nodes == 0) {
         message_fail("read %s: it has no profile: no PPU was opened, or none had %s", path,
                      "room in its memory for the table, or the record is ppu-trace's");
     }
-    annotate_print(to, &profile, options);
+    if (profile.known) {
+        annotate_print(to, &profile, options);
+    }
+    print_stacks(to, all, &stacks);
     profile_free(&profile);
+    stacks_free(&stacks);
     if (fflush(to) != 0) {
         message_fail("write the profile: %s", strerror(errno));
     }
@@ -157,7 +228,9 @@ static int read_record(const struct options *options)
 {
     int fd = load_open(options->read);
 
-    print_record(stdout, fd, options->read, &options->annotate);
+    if (!print_counts(fd, options)) {
+        print_record(stdout, fd, options->read, options);
+    }
     close(fd);
     return 0;
 }
@@ -177,6 +250,7 @@ static int profile_program(const struct options *options)
     watch.sink = &sink;
     watch.profile_period = options->period;
     watch.profile_entries = options->entries;
+    watch.count_firmware = options->firmware;
     int status = run_program(&watch, options->program);
     watch_end(&watch);
     const struct record_end end = { began_ns, clock_now_ns() };
@@ -186,7 +260,7 @@ static int profile_program(const struct options *options)
         message_fail("write %s: %s", name, strerror(writer.failed ? writer.reason : errno));
     }
     if (status != 126 && status != 127) {
-        print_record(stderr, fileno(writer.file), name, &options->annotate);
+        print_record(stderr, fileno(writer.file), name, options);
     }
     fclose(writer.file);
     return status;
