@@ -135,7 +135,7 @@ void profile_program_loaded(struct ppu_program *program)
     static uint32_t programs; /* atomic */
     const struct ppu_device *device = program->context->device;
 
-    if (device->profile.entries == 0) {
+    if (!recorder_watched()) {
         return;
     }
     program->profiled = __atomic_add_fetch(&programs, 1, __ATOMIC_RELAXED);

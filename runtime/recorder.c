@@ -331,6 +331,11 @@ uint32_t recorder_add_device(struct ppu_device *device)
     return i;
 }
 
+bool recorder_watched(void)
+{
+    return recorder.tool >= 0;
+}
+
 uint32_t recorder_profile_wanted(uint32_t *entries)
 {
     *entries = recorder.tool >= 0 ? recorder.file->profile_entries : 0;
@@ -352,6 +357,7 @@ void recorder_remove_device(struct ppu_device *device)
     if (entry != RECORDER_NONE) {
         pthread_mutex_lock(&recorder.lock);
         compare_clocks(device, &recorder.file->device[entry]);
+        tell_tool(PPU_RECORDER_CLOSES, entry, recorder.fd);
         shared_store_release(&recorder.file->device[entry].state, PPU_RECORDER_CLOSED);
         pthread_mutex_unlock(&recorder.lock);
     }

@@ -18,6 +18,8 @@ void recorder_remove_device(struct ppu_device *device);
 /* Enters a kernel of a program whose code has its place. Returns the number of its name. */
 uint32_t recorder_add_kernel(const struct ppu_program *program, const struct ppu_kernel_entry *entry);
 
+/* A tool has started this process and listens. */
+bool recorder_watched(void);
 /* What a tool wants to be profiled: the period, or 0, and how many entries the table has. */
 uint32_t recorder_profile_wanted(uint32_t *entries);
 /* Sends a file to the tool that started this process, and closes it. */

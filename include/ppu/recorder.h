@@ -107,10 +107,12 @@ PPU_ASSERT_OFFSET(struct ppu_recorder, device, PPU_RECORDER_HEAD_BYTES);
 enum ppu_recorder_message_kind {
     PPU_RECORDER_HELLO = 1,  /* the file of the recorder */
     PPU_RECORDER_DEVICE = 2, /* the file of a device's VRAM */
-    /* These come while there is a profile; each file is made for its message. */
+    /* Each file is made for its message. Profiles come while there is one. */
     PPU_RECORDER_PROGRAM = 3, /* struct ppu_recorder_program, image: a program was loaded */
     PPU_RECORDER_SOURCE = 4,  /* struct ppu_recorder_source, text: a program's source */
     PPU_RECORDER_PROFILE = 5, /* struct ppu_recorder_profile, struct ppu_profile_entry[]: taken out of the table */
+    /* The file of the recorder again: the device is about to be closed, and its flight recorders may be gone then. */
+    PPU_RECORDER_CLOSES = 6,
 };
 struct ppu_recorder_message {
     uint32_t kind;

@@ -187,12 +187,37 @@ static void read_while_it_is_written(void **state)
     assert_int_equal(seen + missing, WRITTEN);
 }
 
+/* Memory of a device that has gone reads as ones, or as zeros: nothing is in there, and nothing was lost. */
+static void a_device_that_has_gone_has_nothing(void **state)
+{
+    struct recorder recorder;
+    struct follow follow;
+    struct ppu_trace_record out[SIZE];
+    uint64_t lost = 1;
+
+    (void)state;
+    begin(&recorder, 0);
+    follow_begin(&follow, &recorder.ring, SIZE, false);
+    write_records(&recorder, 3);
+    assert_int_equal(follow_read(&follow, 0, out, SIZE, &lost), 3);
+    memset(&recorder, 0xff, sizeof(recorder));
+    assert_int_equal(follow_read(&follow, 0, out, SIZE, &lost), 0);
+    assert_int_equal(lost, 0);
+    memset(&recorder, 0, sizeof(recorder));
+    assert_int_equal(follow_read(&follow, 0, out, SIZE, &lost), 0);
+    assert_int_equal(lost, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(all_come_in_order),        cmocka_unit_test(what_is_overwritten_is_counted),
-        cmocka_unit_test(torn_records_are_counted), cmocka_unit_test(incomplete_records_are_waited_for),
-        cmocka_unit_test(a_reset_begins_anew),      cmocka_unit_test(read_while_it_is_written),
+        cmocka_unit_test(all_come_in_order),
+        cmocka_unit_test(what_is_overwritten_is_counted),
+        cmocka_unit_test(torn_records_are_counted),
+        cmocka_unit_test(incomplete_records_are_waited_for),
+        cmocka_unit_test(a_reset_begins_anew),
+        cmocka_unit_test(read_while_it_is_written),
+        cmocka_unit_test(a_device_that_has_gone_has_nothing),
     };
 
     return cmocka_run_group_tests_name("trace: follow a recorder", tests, NULL, NULL);

@@ -38,7 +38,7 @@ def run(tool, *arguments):
 
 
 def make_record():
-    done = run("ppu-trace", "-o", at("bfs.trace"), "--", TOOLS / "bfs", TOP / "build/kernels/bfs.ppu", NODES)
+    done = run("ppu-trace", "--firmware", "-o", at("bfs.trace"), "--", TOOLS / "bfs", TOP / "build/kernels/bfs.ppu", NODES)
     assert done.returncode == 0, done
     assert run("ppu-trace", "--convert", at("bfs.trace"), "-o", at("bfs.json")).returncode == 0
     done = run("ppu-report", at("bfs.trace"), "-o", at("bfs.html"))
@@ -83,6 +83,48 @@ def profile():
     if BROWSER:
         shown = browse(f"file://{at('saxpy.html')}", "--dump-dom").stdout
         assert shown.count('class="insn"') == 19 and "launched by the host" in shown
+
+
+def roofline():
+    """Each kernel, below what this host can do; and what is no record of that is refused."""
+    done = run("ppu-trace", "-o", at("limits.trace"), "--", TOOLS / "limits", TOP / "build/kernels/limits.ppu")
+    rates = [float(rate) for rate in re.findall(r"^([\d.e+]+) ", done.stdout, re.MULTILINE)]
+    assert done.returncode == 0 and len(rates) == 2, done
+    assert run("ppu-report", "--limits", at("limits.trace"), at("bfs.trace"), "-o", at("roof.html")).returncode == 0
+    roof = data_of(at("roof.html"))["roofline"]
+    assert data_of(at("bfs.html"))["roofline"]["limits"] is None
+    # The device's time of a task is less than the host's time of a launch.
+    assert rates[0] * 0.5 < roof["limits"]["instructions"] and rates[1] * 0.5 < roof["limits"]["transactions"], (rates, roof)
+    assert {kernel["name"] for kernel in roof["kernels"]} == {"visit", "walk"}, roof
+    assert all(0 < kernel["rate"] < roof["limits"]["instructions"] and kernel["intensity"] > 0 for kernel in roof["kernels"]), roof
+    done = run("ppu-report", "--limits", at("none.trace"), at("bfs.trace"), "-o", at("x.html"))
+    assert done.returncode == 2 and "No such file" in done.stderr, done
+    assert run("ppu-trace", "-o", at("empty.trace"), "--", "true").returncode == 0
+    done = run("ppu-report", "--limits", at("empty.trace"), at("bfs.trace"), "-o", at("x.html"))
+    assert done.returncode == 2 and "no limits" in done.stderr, done
+    if BROWSER:
+        shown = browse(f"file://{at('roof.html')}", "--dump-dom").stdout
+        assert shown.count('class="kernel"') == 2 and shown.count('class="roof"') == 1 and "of what is possible" in shown
+
+
+def flame_graph():
+    """The firmware's functions, in the page and as a picture, each as wide as the instructions say."""
+    stacks = data_of(at("bfs.html"))["stacks"]
+    names, wide = [], [stacks]
+    while wide:
+        node = wide.pop()
+        names.append(node["name"])
+        assert node["total"] == node["own"] + sum(call["total"] for call in node["calls"]), node["name"]
+        wide += node["calls"]
+    assert {"firmware_main", "method_LAUNCH", "launch_start_child"} <= set(names), names
+    assert run("ppu-report", "--flame", at("bfs.trace"), "-o", at("flame.svg")).returncode == 0
+    rects = ElementTree.parse(at("flame.svg")).getroot().findall("{http://www.w3.org/2000/svg}g/{http://www.w3.org/2000/svg}rect")
+    assert 10 < len(rects) <= len(names) and max(float(rect.get("width")) for rect in rects) > 999, len(rects)
+    done = run("ppu-report", "--flame", at("limits.trace"), "-o", at("x.svg"))
+    assert done.returncode == 2 and "no stacks of the firmware" in done.stderr, done
+    if BROWSER:
+        shown = browse(f"file://{at('bfs.html')}", "--dump-dom").stdout
+        assert shown.count('class="flame"') > 10 and "method_LAUNCH: " in shown
 
 
 def counters():
@@ -158,7 +200,10 @@ def browser_shows():
 def svg():
     assert run("ppu-report", "--svg", at("bfs.trace"), "-o", at("bfs.svg")).returncode == 0
     rects = ElementTree.parse(at("bfs.svg")).getroot().findall("{http://www.w3.org/2000/svg}rect")
-    assert len(rects) == sum(len(track["start"]) for track in data_of(at("bfs.html"))["tracks"])
+    tracks = [track for track in data_of(at("bfs.html"))["tracks"] if track["start"]]
+    assert len({rect.get("y") for rect in rects}) == len(tracks), "a track is missing"
+    assert len(tracks) <= len(rects) <= sum(len(track["start"]) for track in tracks)
+    assert os.path.getsize(at("bfs.svg")) < 1 << 20
     assert all(180 <= float(rect.get("x")) <= 1000.5 and float(rect.get("width")) > 0 for rect in rects)
 
 
@@ -180,6 +225,8 @@ if __name__ == "__main__":
         ("the page has what the timeline has, and needs nothing else", page_has_all),
         ("the page has the profile of ppu-prof", profile),
         ("the page has counters over time", counters),
+        ("the page compares kernels with what the host can do", roofline),
+        ("the flame graph of the firmware", flame_graph),
         ("names do no harm", names_do_no_harm),
         ("a browser shows it", browser_shows),
         ("a picture in SVG", svg),

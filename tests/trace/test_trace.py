@@ -3,6 +3,7 @@
 """Tests ppu-trace on programs with machines of their own: what is in the timeline, and every wrong use."""
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -70,16 +71,70 @@ def opencl():
 def nested():
     """Threads that wait leave their slots; semaphores pass from who releases to who waits; and the clocks agree."""
     for _ in range(3):  # the difference is bounded by what happened to be looked at soon
-        done = trace("-o", at("bfs.json"), "--", TOOLS / "bfs", f"{KERNELS}/bfs.ppu", "2000")
+        done = trace("--warps", "-o", at("bfs.json"), "--", TOOLS / "bfs", f"{KERNELS}/bfs.ppu", "2000")
         assert done.returncode == 0, done
         seen = Trace(at("bfs.json"))
         assert not seen.about["records_lost"], seen.about
         if max(seen.about["clock_error_us"]) <= CLOCKS_US:
             break
     assert max(seen.about["clock_error_us"]) <= CLOCKS_US, seen.about
+    assert seen.named("visit", "SM 0 warp") and seen.named("visit: BARRIER", "SM 0 warp"), set(seen.tracks.values())
     assert len(seen.named("walk", "Slot")) > 1 and seen.arrows("child") > 10 and seen.arrows("semaphore") > 1
+    assert any(event["name"].startswith("parked: ") for event in seen.events if event["ph"] == "X")
     for wait in [event for event in seen.events if event["ph"] == "X" and event["name"].startswith("parked: ")]:
         assert wait["args"]["value"] > 0, wait
+
+
+def everything():
+    """Each thing that a timeline is to have, from one program: in the record, and in the JSON."""
+    done = trace("--warps", "--firmware", "-o", at("all.trace"), "--", TOOLS / "quicksort", "20000")
+    assert done.returncode == 0 and trace("--convert", at("all.trace"), "-o", at("all.json")).returncode == 0, done
+    seen = Trace(at("all.json"))
+    slices = [event for event in seen.events if event["ph"] == "X"]
+    on = {kind: [event for event in seen.events if event["ph"] in "Xi" and seen.tracks[event["pid"], event["tid"]].startswith(kind)]
+          for kind in ("Thread", "Queue", "Doorbells", "Channel", "Firmware", "Slot", "SM", "Interrupts")}
+    assert all(on.values()), {kind: len(events) for kind, events in on.items()}
+    states = [event["args"] for event in on["Queue"] if event["name"] == "clEnqueueNDRangeKernel"]
+    assert states and all(0 < one["queued_us"] <= one["submitted_us"] <= one["running_us"] <= one["ended_us"] for one in states)
+    assert all("mcu_instructions" in event["args"] for event in on["Firmware"]), on["Firmware"][:3]
+    served = [event["args"]["mcu_instructions"] for event in on["Firmware"] if event["name"] == "LAUNCH"]
+    assert served and all(10 < count < 100000 for count in served), served
+    warps = [event for event in slices if " warp " in seen.tracks[event["pid"], event["tid"]]]
+    assert {event["args"]["sm"] for event in warps} <= {0, 1, 2, 3} and any(event["name"] == "quicksort" for event in warps)
+    ctas = [event for event in slices if re.fullmatch(r"SM \d+", seen.tracks[event["pid"], event["tid"]])]
+    assert ctas and all(event["args"]["warps"] > 0 for event in ctas), ctas[:3]
+    root, = seen.named("quicksort", "Slot")
+    assert root["args"]["source_line"] > 0, root
+    assert any(re.fullmatch(r"block at line \d+ beside quicksort", event["name"]) for event in on["Slot"]), on["Slot"][:3]
+    counters = {event["name"] for event in seen.events if event["ph"] == "C"}
+    assert {"CTAs on SMs", "Occupancy in %", "Active lanes", "Commands of OpenCL", "Tasks that run", "Total INSNS",
+            "Total TRANSACTIONS", "Total DIVERGENT"} <= counters, counters
+    occupancy = [event["args"]["value"] for event in seen.events if event["ph"] == "C" and event["name"] == "Occupancy in %"]
+    assert 0 < max(occupancy) <= 100 and occupancy[-1] == 0, occupancy[-3:]
+
+
+def demo():
+    """The demo has the rest: copies, faults, priorities, semaphores, children, tasks that wait."""
+    done = trace("-o", at("demo.json"), "--", TOOLS / "demo", TOP / "build/demo/kernels.ppu", "/bin/sh")
+    assert done.returncode == 0, done
+    seen = Trace(at("demo.json"))
+    copies = [event for event in seen.events if event["ph"] == "X" and seen.tracks[event["pid"], event["tid"]].startswith("Copies")]
+    assert copies and all(event["name"].startswith("copy of ") for event in copies), copies[:3]
+    fault, = [event for event in seen.events if event["ph"] == "i" and seen.tracks[event["pid"], event["tid"]] == "Faults"]
+    assert fault["name"] == "UNMAPPED", fault
+    ended = [event for event in seen.events if event["ph"] == "X" and event["args"].get("fault code") == fault["args"]["fault code"]]
+    assert len(ended) == 1 and seen.tracks[ended[0]["pid"], ended[0]["tid"]].startswith("Slot"), ended
+    waiting = {name for name in seen.tracks.values() if name.startswith("Waiting, priority ")}
+    assert waiting, seen.tracks
+    assert seen.arrows("child") > 10 and seen.arrows("launch") > 10
+    assert max(event["args"]["value"] for event in seen.events if event["ph"] == "C" and event["name"] == "Tasks that wait") > 1
+
+
+def plain():
+    """Nothing of what has to be asked for."""
+    seen = Trace(at("sort.json"))
+    assert not any(" warp " in name for name in seen.tracks.values())
+    assert not any("mcu_instructions" in event["args"] for event in seen.events if event["ph"] in "Xi")
 
 
 def running():
@@ -120,6 +175,7 @@ def bad_options():
     refused("--pid x: it is a number", "--pid", "x")
     refused("--seconds 0: it is a number", "--all", "--seconds", "0")
     refused("--seconds goes with", "--seconds", "3", "true")
+    refused("--firmware goes with a program", "--firmware", "--all")
     refused("does not end in .json", "--convert", at("sort.trace"), "-o", at("x.trace"))
     done = trace("--none")
     assert done.returncode == 2 and "--help tells" in done.stderr, done
@@ -144,6 +200,9 @@ if __name__ == "__main__":
         ("a launch by libppu: its task, its 4,096 CTAs, its doorbell", saxpy),
         ("OpenCL: calls, commands, tasks, and arrows to what a kernel has enqueued", opencl),
         ("waiting parents, semaphores, and clocks that agree within 10 us", nested),
+        ("each thing that a timeline is to have, warps and the firmware's instructions among them", everything),
+        ("the demo: copies, faults, tasks that wait by priority, children", demo),
+        ("what has to be asked for is not there else", plain),
         ("machines that already run, and one that goes away", running),
         ("programs without a PPU, and no program", no_ppu),
         ("wrong options are refused in words", bad_options),

@@ -6,6 +6,8 @@
 
 #include "ppu/macros.h"
 #include "tools/report/page_profile.h"
+#include "tools/report/page_roofline.h"
+#include "tools/report/page_stacks.h"
 
 #define FLAGS (JSON_COMPACT | JSON_ENSURE_ASCII | JSON_ESCAPE_SLASH)
 #define DATA_MARK "@DATA@"
@@ -64,6 +66,36 @@ static void add_slice(json_t *track, const struct timeline *timeline, const stru
     json_array_append_new(json_object_get(track, "correlation"), json_integer(slice->correlation));
 }
 
+/* What few slices have: an object of a track, by the number of the slice in it. */
+static void add_note(json_t *track, const char *name, json_t *note)
+{
+    char number[16];
+
+    if (!note) {
+        return;
+    }
+    if (!json_object_get(track, name)) {
+        json_object_set_new(track, name, json_object());
+    }
+    snprintf(number, sizeof(number), "%zu", json_array_size(json_object_get(track, "start")) - 1);
+    json_object_set_new(json_object_get(track, name), number, note);
+}
+
+static json_t *time_of_state(const struct timeline *timeline, uint64_t time_ns)
+{
+    return time_ns != 0 ? json_integer((json_int_t)(time_ns - timeline->began_ns)) : json_null();
+}
+
+/* When a command of OpenCL was submitted, ran and ended; NULL: the slice is none. */
+static json_t *states_of(const struct timeline *timeline, uint32_t slice)
+{
+    const struct timeline_command *command = timeline_command_of(timeline, slice);
+
+    return command ? json_pack("[o, o, o]", time_of_state(timeline, command->submitted_ns),
+                               time_of_state(timeline, command->running_ns), time_of_state(timeline, command->ended_ns))
+                   : NULL;
+}
+
 static json_t *tracks_of(const struct timeline *timeline)
 {
     uint32_t count = 0;
@@ -74,13 +106,20 @@ static json_t *tracks_of(const struct timeline *timeline)
     for (uint32_t i = 0; order && by_number && i < count; i++) {
         const struct timeline_track *track = &timeline->track[order[i]];
         char title[CELL_BYTES * 2];
-        snprintf(title, sizeof(title), "%.90s%s", timeline->texts.text[track->name], track->lane ? " ..." : "");
+        snprintf(title, sizeof(title), "%.90s%s", timeline->texts.text[track->name],
+                 track->lane && track->kind != TRACK_WARP ? " ..." : "");
         by_number[order[i]] =
             json_pack("{s:s, s:[], s:[], s:[], s:[]}", "title", title, "start", "length", "name", "correlation");
         json_array_append_new(tracks, by_number[order[i]]);
     }
     for (uint32_t i = 0; by_number && i < timeline->slices; i++) {
-        add_slice(by_number[timeline->slice[i].track], timeline, &timeline->slice[i]);
+        const struct timeline_slice *slice = &timeline->slice[i];
+        json_t *track = by_number[slice->track];
+        add_slice(track, timeline, slice);
+        add_note(track, "states", states_of(timeline, i));
+        if (slice->weight != 0 && timeline->track[slice->track].kind == TRACK_FIRMWARE) {
+            add_note(track, "insns", json_integer(slice->weight));
+        }
     }
     free(order);
     free(by_number);
@@ -106,6 +145,7 @@ static double share(uint64_t part, uint64_t whole)
 
 static const char *const columns[] = {
     "kernel",
+    "line",
     "tasks",
     "faults",
     "time in ms",
@@ -115,6 +155,7 @@ static const char *const columns[] = {
     "lanes active",
     "divergent branches",
     "transactions",
+    "transactions an access",
     "L1 hits",
     "L2 hits",
     "CTAs an SM can hold",
@@ -122,7 +163,8 @@ static const char *const columns[] = {
     "warps resident",
 };
 
-static json_t *kernel_row(const struct timeline *timeline, const struct timeline_kernel *kernel)
+static json_t *kernel_row(const struct timeline *timeline, const struct timeline_kernel *kernel,
+                          const struct page_accesses *accesses)
 {
     const uint64_t *count = kernel->count;
     uint64_t insns = count[PPU_COUNTER_INSNS];
@@ -131,6 +173,7 @@ static json_t *kernel_row(const struct timeline *timeline, const struct timeline
     json_t *row = json_array();
 
     json_array_append_new(row, json_string(timeline->texts.text[kernel->name]));
+    add_cell(row, kernel->line != 0, "%.0f", kernel->line);
     add_cell(row, true, "%.0f", (double)kernel->tasks);
     add_cell(row, true, "%.0f", (double)kernel->faults);
     add_cell(row, true, "%.3f", (double)kernel->run_ns / 1e6);
@@ -140,6 +183,8 @@ static json_t *kernel_row(const struct timeline *timeline, const struct timeline
     add_cell(row, insns != 0, "%.1f", (double)count[PPU_COUNTER_LANES] / (double)PPU_MAX(insns, 1));
     add_cell(row, insns != 0, "%.2f %%", share(count[PPU_COUNTER_DIVERGENT], insns));
     add_cell(row, insns != 0, "%.0f", (double)count[PPU_COUNTER_TRANSACTIONS]);
+    add_cell(row, accesses->accesses != 0, "%.2f",
+             (double)accesses->transactions / (double)PPU_MAX(accesses->accesses, 1));
     add_cell(row, l1 != 0, "%.1f %%", share(count[PPU_COUNTER_L1_HITS], l1));
     add_cell(row, l2 != 0, "%.1f %%", share(count[PPU_COUNTER_L2_HITS], l2));
     add_cell(row, !!kernel->limit, "%.0f", kernel->resident);
@@ -148,12 +193,14 @@ static json_t *kernel_row(const struct timeline *timeline, const struct timeline
     return row;
 }
 
-static json_t *kernels_of(const struct timeline *timeline)
+static json_t *kernels_of(const struct timeline *timeline, const struct profile *profile)
 {
     json_t *rows = json_array();
 
     for (uint32_t i = 0; i < timeline->kernels; i++) {
-        json_array_append_new(rows, kernel_row(timeline, &timeline->kernel[i]));
+        const struct timeline_kernel *kernel = &timeline->kernel[i];
+        struct page_accesses accesses = page_accesses(profile, timeline->texts.text[kernel->name]);
+        json_array_append_new(rows, kernel_row(timeline, kernel, &accesses));
     }
     return rows;
 }
@@ -276,8 +323,9 @@ static json_t *counters_of(const struct timeline *timeline)
     return counters;
 }
 
-static json_t *data_of(const struct timeline *timeline, const struct profile *profile)
+static json_t *data_of(const struct page *page)
 {
+    const struct timeline *timeline = page->timeline;
     json_t *names = json_array(), *titles = json_array();
 
     for (uint32_t i = 0; i < timeline->texts.count; i++) {
@@ -287,18 +335,20 @@ static json_t *data_of(const struct timeline *timeline, const struct profile *pr
     for (size_t i = 0; i < PPU_ARRAY_SIZE(columns); i++) {
         json_array_append_new(titles, json_string(columns[i]));
     }
-    return json_pack("{s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "length_ns",
+    return json_pack("{s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "length_ns",
                      (json_int_t)(timeline->ended_ns - timeline->began_ns), "records", (json_int_t)timeline->records,
                      "names", names, "tracks", tracks_of(timeline), "kernel_columns", titles, "kernels",
-                     kernels_of(timeline), "trees", trees_of(timeline), "warnings", warnings_of(timeline), "faults",
-                     faults_of(timeline), "counters", counters_of(timeline), "profile", page_profile(profile));
+                     kernels_of(timeline, page->profile), "trees", trees_of(timeline), "warnings",
+                     warnings_of(timeline), "faults", faults_of(timeline), "counters", counters_of(timeline), "profile",
+                     page_profile(page->profile), "stacks", page_stacks(page->stacks), "roofline",
+                     page_roofline(timeline, page->limits));
 }
 
-bool page_write(FILE *file, const struct timeline *timeline, const struct profile *profile)
+bool page_write(FILE *file, const struct page *page)
 {
     size_t size = (uintptr_t)page_end - (uintptr_t)page_start; /* two objects to the compiler */
     const char *mark = memmem(page_start, size, DATA_MARK, strlen(DATA_MARK));
-    json_t *data = data_of(timeline, profile);
+    json_t *data = data_of(page);
     size_t before = (size_t)(mark - page_start), after = size - before - strlen(DATA_MARK);
 
     bool written = data && fwrite(page_start, 1, before, file) == before && json_dumpf(data, file, FLAGS) == 0 &&

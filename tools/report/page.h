@@ -6,11 +6,22 @@
 #include <stdio.h>
 
 #include "tools/trace/profile.h"
+#include "tools/trace/stacks.h"
 #include "tools/trace/timeline.h"
 
+/* What there is to show. */
+struct page {
+    const struct timeline *timeline;
+    const struct profile *profile;
+    const struct stacks *stacks;
+    const struct timeline *limits; /* a record of what this host can do; NULL: there is none */
+};
+
 /* False with errno. */
-bool page_write(FILE *file, const struct timeline *timeline, const struct profile *profile);
+bool page_write(FILE *file, const struct page *page);
 bool svg_write(FILE *file, const struct timeline *timeline);
+/* The flame graph of the firmware's functions. */
+bool flame_write(FILE *file, const struct stacks *stacks);
 
 /* Numbers of the tracks that have slices, in the order in which they are shown. Freed by the caller. */
 uint32_t *page_order(const struct timeline *timeline, uint32_t *count);

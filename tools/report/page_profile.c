@@ -43,6 +43,47 @@ static json_t *cells_of(const struct profile_counts *counts, uint64_t whole, uin
     return cells;
 }
 
+/* The end of a kernel's code is the beginning of the next, or of the program's. */
+static uint32_t end_of_kernel(const struct ppu_program_view *view, uint32_t entry)
+{
+    uint32_t end = view->header->code_bytes;
+
+    for (uint32_t i = 0; i < view->header->kernels; i++) {
+        if (view->kernels[i].entry > entry && view->kernels[i].entry < end) {
+            end = view->kernels[i].entry;
+        }
+    }
+    return end / PPU_INSN_BYTES;
+}
+
+static void add_accesses(struct page_accesses *accesses, const struct profile_program *program, uint32_t entry)
+{
+    for (uint32_t i = entry / PPU_INSN_BYTES; i < end_of_kernel(&program->view, entry) && i < program->insns; i++) {
+        for (uint32_t by = 0; by < PROFILE_LAUNCHERS; by++) {
+            const uint64_t *count = program->insn[by] ? program->insn[by][i].count : NULL;
+            if (count && count[PPU_PROFILE_TRANSACTIONS] != 0) {
+                accesses->accesses += count[PPU_PROFILE_INSNS];
+                accesses->transactions += count[PPU_PROFILE_TRANSACTIONS];
+            }
+        }
+    }
+}
+
+struct page_accesses page_accesses(const struct profile *profile, const char *kernel)
+{
+    struct page_accesses accesses = { 0, 0 };
+
+    for (uint32_t p = 0; p < profile->programs; p++) {
+        const struct ppu_program_view *view = &profile->program[p].view;
+        for (uint32_t i = 0; i < view->header->kernels; i++) {
+            if (strcmp(view->text + view->kernels[i].name, kernel) == 0) {
+                add_accesses(&accesses, &profile->program[p], view->kernels[i].entry);
+            }
+        }
+    }
+    return accesses;
+}
+
 struct sheet {
     const struct profile_program *program;
     const struct profile_counts *insn;

@@ -7,6 +7,14 @@
 
 #include "tools/trace/profile.h"
 
+/* Memory accesses of a kernel, by all warps, and their transactions. */
+struct page_accesses {
+    uint64_t accesses;
+    uint64_t transactions;
+};
+/* Of all programs that have a kernel of the name; zeros: the record does not know. */
+struct page_accesses page_accesses(const struct profile *profile, const char *kernel);
+
 /* JSON's null when the record has no profile. */
 json_t *page_profile(const struct profile *profile);
 

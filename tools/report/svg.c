@@ -4,32 +4,86 @@
 
 #include "ppu/macros.h"
 #include "tools/report/page.h"
+#include "tools/report/svg.h"
 
 #define WIDTH 1000.0
 #define LEFT 180.0
 #define ROW 14u
+#define PIXEL 0.5
+#define CHARACTER 5.5
+#define LEAST_NAMED 60.0 /* a slice so wide has its name in it */
+#define TICKS 10u
 
-static void put_text(FILE *file, double x, double y, const char *text)
+/* What of a track has not been written yet. */
+struct svg_run {
+    double x, end;
+    uint32_t name;
+};
+
+void svg_text(FILE *file, const char *text, uint32_t most)
 {
-    fprintf(file, "<text x=\"%.1f\" y=\"%.1f\">", x, y);
-    for (; *text; text++) {
+    for (; *text && most > 0; text++, most--) {
         if (*text == '<' || *text == '>' || *text == '&' || (unsigned char)*text < 0x20) {
             fprintf(file, "&#%u;", (unsigned)((unsigned char)*text < 0x20 ? '?' : *text));
         } else {
             fputc(*text, file);
         }
     }
+}
+
+static void put_text(FILE *file, double x, double y, const char *text)
+{
+    fprintf(file, "<text x=\"%.1f\" y=\"%.1f\">", x, y);
+    svg_text(file, text, UINT32_MAX);
     fputs("</text>\n", file);
 }
 
-static void put_slice(FILE *file, const struct timeline *timeline, const struct timeline_slice *slice, uint32_t row)
+static void put_rect(FILE *file, const struct timeline *timeline, const struct svg_run *run, uint32_t row)
+{
+    double width = run->end - run->x;
+
+    fprintf(file, "<rect x=\"%.2f\" y=\"%u\" width=\"%.2f\" height=\"%u\" fill=\"hsl(%u,60%%,62%%)\"/>\n", run->x,
+            row * ROW + 1, width, ROW - 2, run->name * 67u % 360u);
+    if (width > LEAST_NAMED) {
+        fprintf(file, "<text x=\"%.2f\" y=\"%u\">", run->x + 2, row * ROW + ROW - 4);
+        svg_text(file, timeline->texts.text[run->name], (uint32_t)(width / CHARACTER) - 1);
+        fputs("</text>\n", file);
+    }
+}
+
+/*
+ * Slices of a track come in the order of their starts. What begins where the one before it ends, and has its name, is
+ * drawn with it; what is narrower than a pixel is not drawn where another slice is.
+ */
+static void put_slice(FILE *file, const struct timeline *timeline, const struct timeline_slice *slice, uint32_t row,
+                      struct svg_run *run)
 {
     double scale = (WIDTH - LEFT) / (double)PPU_MAX(timeline->ended_ns - timeline->began_ns, 1u);
     double x = LEFT + (double)(slice->start_ns - timeline->began_ns) * scale;
-    double width = slice->length_ns == TIMELINE_INSTANT ? 0.5 : PPU_MAX((double)slice->length_ns * scale, 0.5);
+    double width = slice->length_ns == TIMELINE_INSTANT ? PIXEL : PPU_MAX((double)slice->length_ns * scale, PIXEL);
 
-    fprintf(file, "<rect x=\"%.2f\" y=\"%u\" width=\"%.2f\" height=\"%u\" fill=\"hsl(%u,60%%,62%%)\"/>\n", x,
-            row * ROW + 1, width, ROW - 2, slice->name * 67u % 360u);
+    if (run->end > run->x && x <= run->end + PIXEL / 2 && (run->name == slice->name || width <= PIXEL)) {
+        run->end = PPU_MAX(run->end, x + width);
+        return;
+    }
+    if (run->end > run->x) {
+        put_rect(file, timeline, run, row);
+    }
+    *run = (struct svg_run){ x, x + width, slice->name };
+}
+
+/* Lines through all tracks, and their times below. */
+static void put_times(FILE *file, const struct timeline *timeline, uint32_t rows)
+{
+    double length_ms = (double)(timeline->ended_ns - timeline->began_ns) / 1e6;
+
+    for (uint32_t i = 0; i < TICKS; i++) {
+        double x = LEFT + (WIDTH - LEFT) * i / TICKS;
+        char text[32];
+        snprintf(text, sizeof(text), "%.4g ms", length_ms * i / TICKS);
+        fprintf(file, "<path d=\"M%.1f 0V%u\" stroke=\"#ddd\"/>\n", x, rows * ROW + 4);
+        put_text(file, x, rows * ROW + 14.0, text);
+    }
 }
 
 bool svg_write(FILE *file, const struct timeline *timeline)
@@ -37,22 +91,31 @@ bool svg_write(FILE *file, const struct timeline *timeline)
     uint32_t count = 0;
     uint32_t *order = page_order(timeline, &count);
     uint32_t *row = calloc(timeline->tracks + 1, sizeof(*row));
+    struct svg_run *run = calloc(timeline->tracks + 1, sizeof(*run));
 
     fprintf(file,
             "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %.0f %u\" font-family=\"sans-serif\" "
             "font-size=\"9\">\n",
-            WIDTH, (count + 1) * ROW);
+            WIDTH, (count + 2) * ROW);
+    put_times(file, timeline, count);
     for (uint32_t i = 0; order && row && i < count; i++) {
         row[order[i]] = i;
-        if (timeline->track[order[i]].lane == 0) {
+        if (timeline->track[order[i]].lane == 0 || timeline->track[order[i]].kind == TRACK_WARP) {
             put_text(file, 2, i * ROW + 10.0, timeline->texts.text[timeline->track[order[i]].name]);
         }
     }
-    for (uint32_t i = 0; row && i < timeline->slices; i++) {
-        put_slice(file, timeline, &timeline->slice[i], row[timeline->slice[i].track]);
+    for (uint32_t i = 0; row && run && i < timeline->slices; i++) {
+        uint32_t track = timeline->slice[i].track;
+        put_slice(file, timeline, &timeline->slice[i], row[track], &run[track]);
+    }
+    for (uint32_t i = 0; row && run && i < timeline->tracks; i++) {
+        if (run[i].end > run[i].x) {
+            put_rect(file, timeline, &run[i], row[i]);
+        }
     }
     fputs("</svg>\n", file);
     free(order);
     free(row);
+    free(run);
     return fflush(file) == 0 && !ferror(file);
 }

@@ -50,7 +50,7 @@ int attach_open_recorder(uint32_t pid)
     return found;
 }
 
-int attach_open_vram(uint32_t pid, int fd)
+int attach_open_vram(uint32_t pid, int fd, int flags)
 {
     char path[PATH_BYTES];
 
@@ -59,7 +59,7 @@ int attach_open_vram(uint32_t pid, int fd)
         return -1;
     }
     snprintf(path, sizeof(path), "/proc/%u/fd/%d", pid, fd);
-    return open(path, O_RDONLY | O_CLOEXEC);
+    return open(path, flags | O_CLOEXEC);
 }
 
 /* ---- maps ---- */
@@ -123,28 +123,48 @@ void attach_unmap_vram(const uint8_t *vram, uint64_t bytes)
 
 #define ASKED_ALIGN (64u * PPU_KIB) /* no page is larger */
 
+static void *map_asked(int fd, uint32_t offset)
+{
+    uint32_t skip = offset % ASKED_ALIGN;
+    uint8_t *memory = mmap(NULL, ASKED_ALIGN, PROT_READ | PROT_WRITE, MAP_SHARED, fd, offset - skip);
+
+    return memory == MAP_FAILED ? NULL : memory + skip;
+}
+
+static void unmap_asked(void *asked, uint32_t offset)
+{
+    if (asked) {
+        munmap((uint8_t *)asked - offset % ASKED_ALIGN, ASKED_ALIGN);
+    }
+}
+
 struct ppu_state *attach_map_asked(uint32_t pid, int fd, uint32_t state_area)
 {
-    char path[PATH_BYTES];
-    uint32_t skip = state_area % ASKED_ALIGN;
+    int file = attach_open_vram(pid, fd, O_RDWR);
 
-    snprintf(path, sizeof(path), "/proc/%u/fd/%d", pid, fd);
-    int file = open(path, O_RDWR | O_CLOEXEC);
     if (file < 0) {
         return NULL;
     }
-    uint8_t *memory = mmap(NULL, ASKED_ALIGN, PROT_READ | PROT_WRITE, MAP_SHARED, file, state_area - skip);
+    struct ppu_state *asked = map_asked(file, state_area);
     int reason = errno;
     close(file);
     errno = reason;
-    return memory == MAP_FAILED ? NULL : (void *)(memory + skip);
+    return asked;
 }
 
 void attach_unmap_asked(struct ppu_state *asked, uint32_t state_area)
 {
-    if (asked) {
-        munmap((uint8_t *)asked - state_area % ASKED_ALIGN, ASKED_ALIGN);
-    }
+    unmap_asked(asked, state_area);
+}
+
+struct ppu_trace_ring *attach_map_warps(int fd, uint32_t dev_trace)
+{
+    return map_asked(fd, dev_trace);
+}
+
+void attach_unmap_warps(struct ppu_trace_ring *ring, uint32_t dev_trace)
+{
+    unmap_asked(ring, dev_trace);
 }
 
 void attach_want(struct ppu_recorder *recorder, uint64_t until_ns)

@@ -18,8 +18,8 @@ int attach_open_recorder(uint32_t pid);
 struct ppu_recorder *attach_map_recorder(int fd, const char **why);
 void attach_unmap_recorder(struct ppu_recorder *recorder);
 
-/* Opens the file of a process that is the VRAM of a device; -1 with errno. */
-int attach_open_vram(uint32_t pid, int fd);
+/* Opens the file of a process that is the VRAM of a device, `flags` are open()'s; -1 with errno. */
+int attach_open_vram(uint32_t pid, int fd, int flags);
 /* Maps VRAM; NULL with errno. The file is closed in any case. */
 const uint8_t *attach_map_vram(int fd, uint64_t bytes);
 void attach_unmap_vram(const uint8_t *vram, uint64_t bytes);
@@ -30,6 +30,11 @@ void attach_unmap_vram(const uint8_t *vram, uint64_t bytes);
  */
 struct ppu_state *attach_map_asked(uint32_t pid, int fd, uint32_t state_area);
 void attach_unmap_asked(struct ppu_state *asked, uint32_t state_area);
+
+/* Maps the pages of VRAM that begin with the device's flight recorder, to ask for records of warps: nothing else can be
+ * written. The file stays open. NULL with errno. */
+struct ppu_trace_ring *attach_map_warps(int fd, uint32_t dev_trace);
+void attach_unmap_warps(struct ppu_trace_ring *ring, uint32_t dev_trace);
 
 /* Asks the program to record for some time more. */
 void attach_want(struct ppu_recorder *recorder, uint64_t until_ns);

@@ -148,6 +148,18 @@ static bool has_code(const struct record_kernel *kernel, uint32_t device, uint32
            code - (kernel->code - kernel->entry) < kernel->code_bytes;
 }
 
+uint32_t build_code_line(const struct build *build, uint32_t device, uint32_t context, uint64_t code)
+{
+    for (uint32_t i = build->programs; i-- > 0;) {
+        const struct build_program *program = &build->program[i];
+        uint64_t at = code - program->is.code;
+        if (program->is.device == device && program->is.context == context && at < program->view.header->code_bytes) {
+            return ppu_program_line(&program->view, (uint32_t)(at / PPU_INSN_BYTES));
+        }
+    }
+    return 0;
+}
+
 /* What is launched and is no kernel is a block of OpenCL C, in the program of a kernel. */
 uint32_t build_code_name(struct build *build, uint32_t device, uint32_t context, uint64_t code)
 {
@@ -160,9 +172,12 @@ uint32_t build_code_name(struct build *build, uint32_t device, uint32_t context,
         const struct record_kernel *kernel = &build->loaded[i];
         if (has_code(kernel, device, context, code)) {
             uint32_t name = text_of_kernel(build, kernel);
+            const char *beside = name != MAP_NONE ? build->timeline->texts.text[name] : "a kernel";
             uint64_t at = code - (kernel->code - kernel->entry);
-            return texts_format(&build->timeline->texts, "block at %#llx beside %s", (unsigned long long)at,
-                                name != MAP_NONE ? build->timeline->texts.text[name] : "a kernel");
+            uint32_t line = build_code_line(build, device, context, code);
+            return line != 0 ? texts_format(&build->timeline->texts, "block at line %u beside %s", line, beside)
+                             : texts_format(&build->timeline->texts, "block at %#llx beside %s", (unsigned long long)at,
+                                            beside);
         }
     }
     return MAP_NONE;
@@ -217,6 +232,24 @@ static void take_lost(struct build *build, const struct record_lost *lost)
     }
 }
 
+/* An image that is malformed has no lines. */
+static void take_program(struct build *build, const struct record_program *program, const uint8_t *image, size_t bytes)
+{
+    struct ppu_program_view view;
+
+    if ((uintptr_t)image % sizeof(uint32_t) == 0 && !ppu_program_open(image, bytes, &view)) {
+        build->program = list_more(build->program, build->programs, sizeof(*build->program));
+        build->program[build->programs++] = (struct build_program){ *program, view };
+    }
+}
+
+static void take_served(struct build *build, const struct record_served *served, const uint8_t *insns, uint32_t bytes)
+{
+    build->served = list_more(build->served, build->serves, sizeof(*build->served));
+    build->served[build->serves++] =
+        (struct build_served){ served->device, served->first, bytes / (uint32_t)sizeof(uint32_t), insns };
+}
+
 /* The fixed part of a chunk; false: it is too short. */
 static bool fixed_part(const struct record_chunk *chunk, const uint8_t *content, void *part, size_t bytes)
 {
@@ -239,6 +272,8 @@ static void take_chunk(struct build *build, const struct record_chunk *chunk, co
         struct record_events events;
         struct record_lost lost;
         struct record_clock clock;
+        struct record_served served;
+        struct record_program program;
         struct record_end end;
     } part;
     size_t rest = 0;
@@ -262,6 +297,10 @@ static void take_chunk(struct build *build, const struct record_chunk *chunk, co
         take_lost(build, &part.lost);
     } else if (chunk->kind == RECORD_CLOCK && PART(clock)) {
         take_clock(timeline, &part.clock);
+    } else if (chunk->kind == RECORD_PROGRAM && PART(program)) {
+        take_program(build, &part.program, content + rest, chunk->bytes - rest);
+    } else if (chunk->kind == RECORD_SERVED && PART(served)) {
+        take_served(build, &part.served, content + rest, (uint32_t)(chunk->bytes - rest));
     } else if (chunk->kind == RECORD_END && PART(end)) {
         timeline->began_ns = part.end.began_ns;
         timeline->ended_ns = part.end.ended_ns;
@@ -390,7 +429,8 @@ static void build_free(struct build *build)
                            &build->counts_last, &build->kernel_of,    &build->command,     &build->command_block,
                            &build->call,        &build->depth,        &build->lanes,       &build->cta,
                            &build->early,       &build->copy,         &build->block,       &build->parked,
-                           &build->released,    &build->counter,      &build->recorded };
+                           &build->released,    &build->counter,      &build->recorded,    &build->warp,
+                           &build->tokens };
 
     for (size_t i = 0; i < PPU_ARRAY_SIZE(maps); i++) {
         map_free(maps[i]);
@@ -401,6 +441,8 @@ static void build_free(struct build *build)
     free(build->described);
     free(build->launch);
     free(build->counts);
+    free(build->program);
+    free(build->served);
 }
 
 const char *timeline_read(struct timeline *timeline, const void *bytes, size_t size)

@@ -3,6 +3,7 @@
 #ifndef TOOLS_TRACE_BUILD_H
 #define TOOLS_TRACE_BUILD_H
 
+#include "ppu/image.h"
 #include "tools/trace/timeline.h"
 
 /* One record at its place in time. */
@@ -28,6 +29,20 @@ struct build_counts {
     uint64_t count[PPU_COUNTERS];
 };
 
+/* What the microcontroller executed for records of the firmware. */
+struct build_served {
+    uint32_t device;
+    uint32_t first; /* number of the first record */
+    uint32_t count;
+    const uint8_t *insns; /* 4 bytes each, in the record */
+};
+
+/* A program that was loaded, by its image in the record. */
+struct build_program {
+    struct record_program is;
+    struct ppu_program_view view;
+};
+
 struct build_process {
     uint32_t section;
     uint32_t pid;
@@ -47,6 +62,10 @@ struct build {
     uint32_t launches;
     struct build_counts *counts;
     uint32_t counted;
+    struct build_program *program;
+    uint32_t programs;
+    struct build_served *served;
+    uint32_t serves;
 
     struct map names;         /* process, name -> text */
     struct map kernels;       /* device, context, code -> loaded */
@@ -58,13 +77,15 @@ struct build {
     struct map counts_first;  /* device, correlation -> counts */
     struct map counts_last;   /* the same */
     struct map kernel_of;     /* section, text -> kernel of the timeline */
-    struct map command;       /* process, command -> its slice */
-    struct map command_block; /* device, correlation -> slice of the command */
+    struct map command;       /* process, command -> command of the timeline */
+    struct map command_block; /* device, correlation -> command of the timeline */
     struct map call;          /* process, thread, depth -> slice */
     struct map depth;         /* process, thread -> calls that are open */
     struct map lanes;         /* section, kind, number, lane -> 1: in use */
     struct map cta;           /* device, SM, slot, CTA -> slice */
-    struct map early;         /* device, slot -> first CTA of a task whose start is not known yet */
+    struct map warp;          /* device, SM, warp -> slice */
+    struct map tokens;        /* the same -> tokens in its queue */
+    struct map early;         /* device, slot -> first CTA or warp of a task whose start is not known yet */
     struct map copy;          /* device, tag -> slice */
     struct map block;         /* device, channel -> slice */
     struct map parked;        /* the same */
@@ -80,14 +101,35 @@ void build_free_lane(struct build *build, const struct timeline_slice *slice);
 void build_count(struct build *build, uint32_t section, const char *name, uint32_t number, uint64_t time_ns,
                  int change);
 
+/* Counters of a device that are drawn over time; those of tasks come behind them. */
+enum build_counter {
+    BUILD_COUNTER_WAITING = 1,
+    BUILD_COUNTER_RUNNING = 2,
+    BUILD_COUNTER_CTAS = 3,
+    BUILD_COUNTER_OCCUPANCY = 4,
+    BUILD_COUNTER_LANES = 5,
+    BUILD_COUNTER_TOKENS = 6,
+    BUILD_COUNTER_TOTAL = 16,
+};
+
+/* The task that has the slot; MAP_NONE: the firmware has not written yet that it started it. */
+uint32_t build_task_in(const struct build *build, const struct build_event *event, uint32_t slot);
+/* A slice of the slot has no task yet. */
+void build_early(struct build *build, const struct build_event *event, uint32_t slot, uint32_t slice);
+
 void build_program_event(struct build *build, const struct build_event *event);
 void build_firmware_event(struct build *build, const struct build_event *event);
 void build_device_event(struct build *build, const struct build_event *event);
+void build_warp_event(struct build *build, const struct build_event *event);
+/* What a warp is called that runs the kernel, by its state. */
+uint32_t build_warp_name(struct build *build, const char *kernel, uint32_t state);
 /* Ends what is open at the end of the record. */
 void build_end(struct build *build);
 
 /* Name (text) of the code of a device at an address; MAP_NONE: it belongs to no kernel that was loaded. */
 uint32_t build_code_name(struct build *build, uint32_t device, uint32_t context, uint64_t code);
+/* The line of the source that the code at an address was made of; 0: it is not known. */
+uint32_t build_code_line(const struct build *build, uint32_t device, uint32_t context, uint64_t code);
 /* The kernel of a section in the table, made when there is none. */
 uint32_t build_kernel(struct build *build, uint32_t section, uint32_t name);
 /* What CTAs of the kernel are limited by on an SM of the device. */

@@ -8,10 +8,6 @@
 
 #define MOST_WAITING_LANES 32u /* tasks that wait and are drawn, of a priority; counters have all */
 #define EXHAUSTED (MAP_NONE - 1u)
-#define COUNTER_WAITING 1u
-#define COUNTER_RUNNING 2u
-#define COUNTER_CTAS 3u
-#define COUNTER_TOTAL 16u
 
 static uint64_t pair(uint32_t high, uint32_t low)
 {
@@ -82,9 +78,11 @@ static void block_begins(struct build *build, const struct build_event *event)
         timeline_slice(build->timeline, channel_track(build, event, channel), event->time_ns,
                        texts_format(&build->timeline->texts, "block of %u words", event->record.id[2]), &event->record);
     map_set(&build->block, pair(event->owner, channel), slice);
-    uint32_t command = map_get(&build->command_block, pair(event->owner, event->record.correlation));
-    if (command != MAP_NONE) {
-        timeline_arrow(build->timeline, command, slice, "command");
+    uint32_t number = map_get(&build->command_block, pair(event->owner, event->record.correlation));
+    if (number != MAP_NONE) {
+        struct timeline_command *command = &build->timeline->command[number];
+        command->running_ns = command->running_ns != 0 ? command->running_ns : event->time_ns;
+        timeline_arrow(build->timeline, command->slice, slice, "command");
     }
 }
 
@@ -183,6 +181,7 @@ static struct timeline_task *add_task(struct build *build, const struct build_ev
         of->vregs = described->vregs;
         of->wave = described->wave;
         of->shared_bytes = described->shared_bytes;
+        of->line = build_code_line(build, event->owner, described->context, described->code);
         build_occupancy(of, &timeline->device[event->owner].is);
     }
     map_set(&build->task, pair(event->owner, handle), timeline->tasks++);
@@ -210,7 +209,7 @@ static void task_launched(struct build *build, const struct build_event *event)
         return;
     }
     task->launched_ns = event->time_ns;
-    build_count(build, section_of(build, event), "Tasks that wait", COUNTER_WAITING, event->time_ns, 1);
+    build_count(build, section_of(build, event), "Tasks that wait", BUILD_COUNTER_WAITING, event->time_ns, 1);
 }
 
 static void draw_wait(struct build *build, const struct build_event *event, const struct timeline_task *task)
@@ -256,7 +255,7 @@ static void leave_slot(struct build *build, const struct build_event *event, str
         uint64_t left_ns = PPU_MAX(task->saved_ns, task->started_ns);
         timeline_close(timeline, task->slice, left_ns != 0 ? left_ns : event->time_ns);
         timeline->kernel[task->kernel].run_ns += left_ns - task->started_ns;
-        build_count(build, section_of(build, event), "Tasks that run", COUNTER_RUNNING, event->time_ns, -1);
+        build_count(build, section_of(build, event), "Tasks that run", BUILD_COUNTER_RUNNING, event->time_ns, -1);
     }
 }
 
@@ -270,8 +269,35 @@ static void leave_slots(struct build *build, const struct build_event *event, st
     }
 }
 
-/* CTAs that ran before the firmware wrote that it started their task get its name. */
-static void name_early_ctas(struct build *build, const struct build_event *event, const struct timeline_task *task)
+/* Of a CTA on an SM. */
+static uint32_t warps_of(const struct timeline_kernel *kernel)
+{
+    uint32_t wave = kernel->wave ? kernel->wave : 32;
+
+    return (kernel->cta_threads + wave - 1) / wave;
+}
+
+/* Warps of CTAs that came or left: the share of those that the SMs could hold. */
+static void count_occupancy(struct build *build, const struct build_event *event, int warps)
+{
+    struct timeline *timeline = build->timeline;
+    const struct record_device *device = &timeline->device[event->owner].is;
+    uint64_t room = (uint64_t)device->sms * device->sm_warps, key = (uint64_t)2 << 60 | event->owner;
+    uint32_t before = map_get(&build->counter, key);
+
+    if (room == 0 || warps == 0) {
+        return;
+    }
+    before = before == MAP_NONE ? 0 : before;
+    uint32_t now = warps < 0 && before < (uint32_t)-warps ? 0 : before + (uint32_t)warps;
+    uint32_t track = timeline_track(timeline, section_of(build, event), TRACK_COUNTER, BUILD_COUNTER_OCCUPANCY, 0,
+                                    text(build, "Occupancy in %"));
+    map_set(&build->counter, key, now);
+    timeline_point(timeline, track, event->time_ns, 100.0 * (double)now / (double)room);
+}
+
+/* CTAs and warps that ran before the firmware wrote that it started their task get its name. */
+static void name_early(struct build *build, const struct build_event *event, const struct timeline_task *task)
 {
     struct timeline *timeline = build->timeline;
     uint64_t slot = pair(event->owner, event->record.id[1]);
@@ -279,9 +305,16 @@ static void name_early_ctas(struct build *build, const struct build_event *event
     for (uint32_t i = map_get(&build->early, slot); i < timeline->slices; i++) {
         struct timeline_slice *slice = &timeline->slice[i];
         const struct timeline_track *track = &timeline->track[slice->track];
-        if (track->kind == TRACK_SM && track->section == section_of(build, event) &&
-            slice->id[1] == event->record.id[1] && slice->correlation == task->correlation) {
-            slice->name = timeline->kernel[task->kernel].name;
+        const struct timeline_kernel *kernel = &timeline->kernel[task->kernel];
+        if (track->section != section_of(build, event) || slice->correlation != task->correlation) {
+            continue;
+        }
+        if (track->kind == TRACK_SM && slice->id[1] == event->record.id[1]) {
+            slice->name = kernel->name;
+            slice->weight = warps_of(kernel);
+            count_occupancy(build, event, slice->length_ns == TIMELINE_INSTANT ? (int)slice->weight : 0);
+        } else if (track->kind == TRACK_WARP && slice->id[1] >> 16 == event->record.id[1]) {
+            slice->name = build_warp_name(build, timeline->texts.text[kernel->name], slice->id[2] & 0xffffu);
         }
     }
     map_set(&build->early, slot, MAP_NONE);
@@ -300,7 +333,8 @@ static void task_starts(struct build *build, const struct build_event *event)
         timeline_track(timeline, section, TRACK_SLOT, slot, 0, texts_format(&timeline->texts, "Slot %u", slot));
     uint32_t slice =
         timeline_slice(timeline, track, event->time_ns, timeline->kernel[task->kernel].name, &event->record);
-    name_early_ctas(build, event, task);
+    timeline->slice[slice].weight = timeline->kernel[task->kernel].line;
+    name_early(build, event, task);
     bool again = task->started_ns != 0;
     task->slice = slice;
     task->started_ns = event->time_ns;
@@ -311,9 +345,9 @@ static void task_starts(struct build *build, const struct build_event *event)
         timeline->kernel[task->kernel].wait_ns += wait_ns;
         draw_wait(build, event, task);
         draw_launcher(build, task);
-        build_count(build, section, "Tasks that wait", COUNTER_WAITING, event->time_ns, -1);
+        build_count(build, section, "Tasks that wait", BUILD_COUNTER_WAITING, event->time_ns, -1);
     }
-    build_count(build, section, "Tasks that run", COUNTER_RUNNING, event->time_ns, 1);
+    build_count(build, section, "Tasks that run", BUILD_COUNTER_RUNNING, event->time_ns, 1);
 }
 
 static void take_counts(struct build *build, const struct build_event *event, struct timeline_kernel *kernel)
@@ -333,14 +367,21 @@ static void take_counts(struct build *build, const struct build_event *event, st
     for (uint32_t i = 0; i < PPU_COUNTERS; i++) {
         kernel->count[i] += counts->count[i];
         if (counts->count[i] != 0) {
-            uint32_t track = timeline_track(build->timeline, section_of(build, event), TRACK_COUNTER, COUNTER_TOTAL + i,
-                                            0, text(build, name[i]));
+            uint32_t track = timeline_track(build->timeline, section_of(build, event), TRACK_COUNTER,
+                                            BUILD_COUNTER_TOTAL + i, 0, text(build, name[i]));
             uint64_t total_key = (uint64_t)1 << 60 | (uint64_t)event->owner << 32 | i;
             uint32_t total = map_get(&build->counter, total_key);
             total = (total == MAP_NONE ? 0 : total) + (uint32_t)(counts->count[i] / 1000u);
             map_set(&build->counter, total_key, total);
             timeline_point(build->timeline, track, event->time_ns, 1000.0 * total);
         }
+    }
+    uint64_t insns = counts->count[PPU_COUNTER_INSNS];
+    if (insns != 0) {
+        uint32_t track = timeline_track(build->timeline, section_of(build, event), TRACK_COUNTER, BUILD_COUNTER_LANES,
+                                        0, text(build, "Active lanes"));
+        timeline_point(build->timeline, track, event->time_ns,
+                       (double)counts->count[PPU_COUNTER_LANES] / (double)insns);
     }
     map_set(&build->counts_first, key, next_or_exhausted(counts->next));
 }
@@ -375,7 +416,7 @@ static void task_ends(struct build *build, const struct build_event *event)
     kernel->run_ns += run_ns;
     kernel->longest_ns = PPU_MAX(kernel->longest_ns, run_ns);
     kernel->room_ns += run_ns * device->sms * device->sm_warps;
-    build_count(build, section_of(build, event), "Tasks that run", COUNTER_RUNNING, event->time_ns, -1);
+    build_count(build, section_of(build, event), "Tasks that run", BUILD_COUNTER_RUNNING, event->time_ns, -1);
 }
 
 static void task_counted(struct build *build, const struct build_event *event)
@@ -411,44 +452,55 @@ static uint64_t cta_key(const struct build_event *event)
     return (uint64_t)event->owner << 52 ^ (uint64_t)id[0] << 42 ^ (uint64_t)id[1] << 34 ^ id[2];
 }
 
-/* The task of a CTA; MAP_NONE: the firmware has not written yet that it started it. */
-static uint32_t task_of_cta(const struct build *build, const struct build_event *event)
+uint32_t build_task_in(const struct build *build, const struct build_event *event, uint32_t slot)
 {
-    uint32_t found = map_get(&build->running, pair(event->owner, event->record.id[1]));
+    uint32_t found = map_get(&build->running, pair(event->owner, slot));
     const struct timeline_task *task = found != MAP_NONE ? &build->timeline->task[found] : NULL;
 
     return task && task->ended_ns == 0 && task->correlation == event->record.correlation ? found : MAP_NONE;
 }
 
+void build_early(struct build *build, const struct build_event *event, uint32_t slot, uint32_t slice)
+{
+    if (map_get(&build->early, pair(event->owner, slot)) == MAP_NONE) {
+        map_set(&build->early, pair(event->owner, slot), slice);
+    }
+}
+
 static void cta_starts(struct build *build, const struct build_event *event)
 {
     struct timeline *timeline = build->timeline;
-    uint32_t sm = event->record.id[0], section = section_of(build, event), task = task_of_cta(build, event);
-    uint64_t slot = pair(event->owner, event->record.id[1]);
+    uint32_t sm = event->record.id[0], section = section_of(build, event);
+    uint32_t task = build_task_in(build, event, event->record.id[1]);
     uint32_t lane = build_lane(build, section, TRACK_SM, sm);
     uint32_t track = timeline_track(timeline, section, TRACK_SM, sm, lane, texts_format(&timeline->texts, "SM %u", sm));
     uint32_t name = task != MAP_NONE ? timeline->kernel[timeline->task[task].kernel].name : text(build, "CTA");
 
     uint32_t slice = timeline_slice(timeline, track, event->time_ns, name, &event->record);
     map_set(&build->cta, cta_key(event), slice);
-    if (task == MAP_NONE && map_get(&build->early, slot) == MAP_NONE) {
-        map_set(&build->early, slot, slice);
+    if (task == MAP_NONE) {
+        build_early(build, event, event->record.id[1], slice);
+    } else {
+        timeline->slice[slice].weight = warps_of(&timeline->kernel[timeline->task[task].kernel]);
+        count_occupancy(build, event, (int)timeline->slice[slice].weight);
     }
-    build_count(build, section, "CTAs on SMs", COUNTER_CTAS, event->time_ns, 1);
+    build_count(build, section, "CTAs on SMs", BUILD_COUNTER_CTAS, event->time_ns, 1);
 }
 
 static void cta_ends(struct build *build, const struct build_event *event)
 {
     struct timeline *timeline = build->timeline;
-    uint32_t slice = map_get(&build->cta, cta_key(event)), task = task_of_cta(build, event);
+    uint32_t slice = map_get(&build->cta, cta_key(event));
+    uint32_t task = build_task_in(build, event, event->record.id[1]);
 
     if (slice == MAP_NONE || timeline->slice[slice].length_ns != TIMELINE_INSTANT) {
         return;
     }
     timeline_close(timeline, slice, event->time_ns);
     build_free_lane(build, &timeline->slice[slice]);
-    build_count(build, section_of(build, event), "CTAs on SMs", COUNTER_CTAS, event->time_ns, -1);
+    build_count(build, section_of(build, event), "CTAs on SMs", BUILD_COUNTER_CTAS, event->time_ns, -1);
     timeline->slice[slice].type = event->record.type;
+    count_occupancy(build, event, -(int)timeline->slice[slice].weight);
     if (task != MAP_NONE && event->record.type == PPU_TRACE_CTA_SAVE) {
         timeline->task[task].saved_ns = event->time_ns;
     }
@@ -477,11 +529,26 @@ static void copy_ends(struct build *build, const struct build_event *event)
 
 /* ---- all ---- */
 
+/* What the microcontroller executed since the record before; 0: it was not counted. */
+static uint32_t instructions_of(const struct build *build, const struct build_event *event)
+{
+    for (uint32_t i = 0; i < build->serves; i++) {
+        const struct build_served *served = &build->served[i];
+        uint32_t number = event->record.sequence - served->first, insns = 0;
+        if (served->device == event->owner && number < served->count) {
+            memcpy(&insns, served->insns + (size_t)number * sizeof(insns), sizeof(insns));
+            return insns;
+        }
+    }
+    return 0;
+}
+
 static void firmware_served(struct build *build, const struct build_event *event)
 {
     const char *name = timeline_type_name(event->record.type);
+    uint32_t slice = instant(build, event, TRACK_FIRMWARE, 0, "Firmware", text(build, name ? name : "event"));
 
-    instant(build, event, TRACK_FIRMWARE, 0, "Firmware", text(build, name ? name : "event"));
+    build->timeline->slice[slice].weight = instructions_of(build, event);
 }
 
 void build_firmware_event(struct build *build, const struct build_event *event)
@@ -546,6 +613,9 @@ void build_device_event(struct build *build, const struct build_event *event)
         timeline_slice(build->timeline, channel_track(build, event, event->record.id[0]), event->time_ns,
                        text(build, "doorbell"), &event->record);
         break;
+    case PPU_TRACE_WARP:
+        build_warp_event(build, event);
+        break;
     default: /* marks and yields: too many, and told by other records */
         break;
     }
@@ -563,10 +633,9 @@ static void count_ctas(struct build *build)
             track->kind == TRACK_SM ? map_get(&build->kernel_of, pair(track->section, slice->name)) : MAP_NONE;
         if (found != MAP_NONE) {
             struct timeline_kernel *kernel = &timeline->kernel[found];
-            uint32_t wave = kernel->wave ? kernel->wave : 32;
             kernel->ctas += slice->type == PPU_TRACE_CTA_END;
             kernel->cta_ns += slice->length_ns;
-            kernel->warps_ns += slice->length_ns * ((kernel->cta_threads + wave - 1) / wave);
+            kernel->warps_ns += slice->length_ns * warps_of(kernel);
         }
     }
 }
@@ -581,7 +650,7 @@ void build_end(struct build *build)
         enum track_kind kind = timeline->track[slice->track].kind;
         bool has_length =
             kind == TRACK_THREAD || kind == TRACK_QUEUE || kind == TRACK_SLOT || kind == TRACK_SM ||
-            kind == TRACK_COPY ||
+            kind == TRACK_WARP || kind == TRACK_COPY ||
             (kind == TRACK_CHANNEL && (slice->type == PPU_TRACE_BLOCK || slice->type == PPU_TRACE_SEM_ACQUIRE));
         if (slice->length_ns == TIMELINE_INSTANT && has_length) {
             timeline_close(timeline, i, PPU_MAX(timeline->ended_ns, slice->start_ns));

@@ -4,6 +4,7 @@
 #include "tools/trace/build.h"
 
 #define CL_STATE_COMPLETE 0
+#define CL_STATE_RUNNING 1
 #define CL_STATE_SUBMITTED 2
 
 static uint64_t pair(uint32_t high, uint32_t low)
@@ -57,24 +58,33 @@ static void command_made(struct build *build, const struct build_event *event)
     uint32_t slice = timeline_slice(timeline, track, event->time_ns,
                                     name_of(build, event->owner, event->record.id[1], "command"), &event->record);
 
-    map_set(&build->command, pair(event->owner, event->record.id[0]), slice);
+    timeline->command = list_more(timeline->command, timeline->commands, sizeof(*timeline->command));
+    timeline->command[timeline->commands] = (struct timeline_command){ .slice = slice };
+    map_set(&build->command, pair(event->owner, event->record.id[0]), timeline->commands++);
     build_count(build, section, "Commands of OpenCL", 0, event->time_ns, 1);
 }
 
 static void command_reaches(struct build *build, const struct build_event *event)
 {
-    uint32_t slice = map_get(&build->command, pair(event->owner, event->record.id[0]));
+    struct timeline *timeline = build->timeline;
+    uint32_t number = map_get(&build->command, pair(event->owner, event->record.id[0]));
     int32_t state = (int32_t)event->record.id[1];
 
-    if (slice == MAP_NONE) {
+    if (number == MAP_NONE) {
         return;
     }
-    struct timeline_slice *command = &build->timeline->slice[slice];
-    if (state == CL_STATE_SUBMITTED && command->wait_us == 0) {
+    struct timeline_command *times = &timeline->command[number];
+    struct timeline_slice *command = &timeline->slice[times->slice];
+    if (state == CL_STATE_SUBMITTED && times->submitted_ns == 0) {
+        times->submitted_ns = event->time_ns;
         command->wait_us = (uint32_t)((event->time_ns - command->start_ns) / 1000u);
     }
+    if (state == CL_STATE_RUNNING && times->running_ns == 0) {
+        times->running_ns = event->time_ns;
+    }
     if (state <= CL_STATE_COMPLETE && command->length_ns == TIMELINE_INSTANT) {
-        timeline_close(build->timeline, slice, event->time_ns);
+        times->ended_ns = event->time_ns;
+        timeline_close(timeline, times->slice, event->time_ns);
         build_free_lane(build, command);
         build_count(build, build->process[event->owner].section, "Commands of OpenCL", 0, event->time_ns, -1);
     }
@@ -88,11 +98,12 @@ static uint32_t device_of(const struct build *build, uint32_t process, uint32_t 
 static void command_becomes_block(struct build *build, const struct build_event *event)
 {
     uint32_t device = device_of(build, event->owner, event->record.id[1]);
-    uint32_t slice = map_get(&build->command, pair(event->owner, event->record.id[0]));
+    uint32_t number = map_get(&build->command, pair(event->owner, event->record.id[0]));
 
-    if (device != MAP_NONE && slice != MAP_NONE) {
+    if (device != MAP_NONE && number != MAP_NONE) {
+        uint32_t slice = build->timeline->command[number].slice;
         build->timeline->slice[slice].correlation = event->record.correlation;
-        map_set(&build->command_block, pair(device, event->record.correlation), slice);
+        map_set(&build->command_block, pair(device, event->record.correlation), number);
     }
 }
 

@@ -55,21 +55,67 @@ static void put_names(struct writer *writer)
     }
 }
 
-static json_t *arguments_of(const struct timeline_slice *slice)
+static void add_time(json_t *arguments, const struct writer *writer, const char *name, uint64_t time_ns)
 {
-    json_t *arguments = json_object();
-
-    if (slice->correlation != 0) {
-        json_object_set_new(arguments, "correlation", json_integer(slice->correlation));
+    if (time_ns != 0) {
+        json_object_set_new(arguments, name, json_real(time_of(writer, time_ns)));
     }
+}
+
+/* The times of a command's states, by the clock of the events. */
+static void add_states(json_t *arguments, const struct writer *writer, uint32_t slice)
+{
+    const struct timeline_command *command = timeline_command_of(writer->timeline, slice);
+
+    if (command) {
+        add_time(arguments, writer, "queued_us", writer->timeline->slice[slice].start_ns);
+        add_time(arguments, writer, "submitted_us", command->submitted_ns);
+        add_time(arguments, writer, "running_us", command->running_ns);
+        add_time(arguments, writer, "ended_us", command->ended_ns);
+    }
+}
+
+static void add_ids(json_t *arguments, const struct timeline_slice *slice)
+{
     for (uint32_t i = 0; i < 3; i++) {
         const char *name = timeline_id_name(slice->type, i);
         if (name) {
             json_object_set_new(arguments, name, json_integer(slice->id[i]));
         }
     }
+}
+
+static void add_warp(json_t *arguments, const struct timeline_slice *slice)
+{
+    json_object_set_new(arguments, "sm", json_integer(slice->id[0]));
+    json_object_set_new(arguments, "warp", json_integer(slice->id[1] & 0xffffu));
+    json_object_set_new(arguments, "slot", json_integer(slice->id[1] >> 16));
+    json_object_set_new(arguments, "tokens", json_integer(slice->id[2] >> 16));
+}
+
+static json_t *arguments_of(const struct writer *writer, uint32_t number)
+{
+    const struct timeline_slice *slice = &writer->timeline->slice[number];
+    enum track_kind kind = writer->timeline->track[slice->track].kind;
+    json_t *arguments = json_object();
+
+    if (slice->correlation != 0) {
+        json_object_set_new(arguments, "correlation", json_integer(slice->correlation));
+    }
+    if (kind == TRACK_WARP) {
+        add_warp(arguments, slice);
+    } else {
+        add_ids(arguments, slice);
+    }
     if (slice->wait_us != 0) {
         json_object_set_new(arguments, "waited_us", json_integer(slice->wait_us));
+    }
+    if (slice->weight != 0) {
+        const char *name = kind == TRACK_FIRMWARE ? "mcu_instructions" : kind == TRACK_SLOT ? "source_line" : "warps";
+        json_object_set_new(arguments, name, json_integer(slice->weight));
+    }
+    if (kind == TRACK_QUEUE) {
+        add_states(arguments, writer, number);
     }
     return arguments;
 }
@@ -84,7 +130,7 @@ static void put_slices(struct writer *writer)
         json_t *event =
             json_pack("{s:s, s:s, s:i, s:i, s:f, s:o}", "ph", has_length ? "X" : "i", "name",
                       text_of(writer, slice->name), "pid", (int)timeline->track[slice->track].section + 1, "tid",
-                      (int)slice->track + 1, "ts", time_of(writer, slice->start_ns), "args", arguments_of(slice));
+                      (int)slice->track + 1, "ts", time_of(writer, slice->start_ns), "args", arguments_of(writer, i));
         if (has_length) {
             json_object_set_new(event, "dur", json_real(US((double)slice->length_ns)));
         } else {

@@ -77,7 +77,10 @@ static bool take_message(struct watch *watch, struct door_program *program, cons
                program->process != NOBODY) {
         why = watch_profile(watch, program->process, message, fd);
     } else if (fd >= 0) {
+        why = message->kind == PPU_RECORDER_CLOSES ? NULL : why;
         close(fd);
+    }
+    while (message->kind == PPU_RECORDER_CLOSES && watch_poll(watch, until_ns) > 0) {
     }
     return !why;
 }

@@ -37,12 +37,22 @@ static bool is_incomplete(struct follow *follow, uint64_t now_ns)
     return now_ns - follow->waits_since_ns < WAIT_NS;
 }
 
+/* The memory of a device that was closed or has gone reads as ones, or as zeros. */
+static bool is_there(const struct follow *follow)
+{
+    return follow->ring->head.version == PPU_TRACE_VERSION &&
+           __atomic_load_n(&follow->ring->size, __ATOMIC_ACQUIRE) == follow->size;
+}
+
 uint32_t follow_read(struct follow *follow, uint64_t now_ns, struct ppu_trace_record *records, uint32_t most,
                      uint64_t *lost)
 {
     uint32_t tail = tail_of(follow), taken = 0;
 
     *lost = 0;
+    if (!is_there(follow)) {
+        return 0;
+    }
     if (tail - follow->next > UINT32_MAX / 2) { /* the device was reset, and its recorder begins anew */
         follow->next = 0;
     }
@@ -61,5 +71,6 @@ uint32_t follow_read(struct follow *follow, uint64_t now_ns, struct ppu_trace_re
         follow->waits_since_ns = 0;
         follow->next++;
     }
+    *lost = is_there(follow) ? *lost : 0;
     return taken;
 }

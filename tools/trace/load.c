@@ -61,6 +61,18 @@ void load_profile_file(struct profile *profile, int fd, const char *path)
     }
 }
 
+void load_stacks_file(struct stacks *stacks, int fd, const char *path)
+{
+    size_t size;
+    void *bytes = map_record(fd, path, &size);
+    const char *why = stacks_read(stacks, bytes, size);
+
+    munmap(bytes, size);
+    if (why) {
+        message_fail("read %s: %s", path, why);
+    }
+}
+
 void load_timeline_file(struct timeline *timeline, int fd, const char *path)
 {
     size_t size;

@@ -30,6 +30,9 @@ static const char usage[] =
     "  --pid PID          record a process that already runs\n"
     "  --all              record all processes of this user that have PPUs, also those that start meanwhile\n"
     "  --seconds N        with --pid and --all: end after so long\n"
+    "  --warps            record what each warp does, too: many records\n"
+    "  --firmware         count the instructions that the microcontroller executes for each record of its firmware, and by\n"
+    "                     function; for machines that PROGRAM starts\n"
     "  --convert RECORD   record nothing; make JSON of a record\n"
     "  --help             print this help\n"
     "  --version          print the version\n"
@@ -46,6 +49,8 @@ struct options {
     uint32_t pid; /* 0: none */
     bool all;
     unsigned long seconds; /* 0: no end */
+    bool warps;
+    bool firmware;
     char **program;
 };
 
@@ -56,7 +61,8 @@ static struct options read_options(int argc, char **argv)
     static const struct option known[] = {
         { "output", required_argument, NULL, 'o' },  { "pid", required_argument, NULL, 'p' },
         { "all", no_argument, NULL, 'a' },           { "seconds", required_argument, NULL, 's' },
-        { "convert", required_argument, NULL, 'c' }, { "help", no_argument, NULL, 'h' },
+        { "convert", required_argument, NULL, 'c' }, { "warps", no_argument, NULL, 'w' },
+        { "firmware", no_argument, NULL, 'f' },      { "help", no_argument, NULL, 'h' },
         { "version", no_argument, NULL, 'V' },       { 0 },
     };
     struct options options = { .output = NULL };
@@ -78,6 +84,12 @@ static struct options read_options(int argc, char **argv)
         case 'c':
             options.convert = optarg;
             break;
+        case 'w':
+            options.warps = true;
+            break;
+        case 'f':
+            options.firmware = true;
+            break;
         case 'h':
             message_help(usage);
         case 'V':
@@ -94,6 +106,9 @@ static struct options read_options(int argc, char **argv)
     }
     if (options.seconds != 0 && !options.all && options.pid == 0) {
         message_fail("read the options: --seconds goes with --pid and --all; a program ends by itself");
+    }
+    if (options.firmware && !*options.program) {
+        message_fail("read the options: --firmware goes with a program, whose machine counts from its start");
     }
     options.output = options.output ? options.output : options.convert ? "ppu.json" : "ppu.trace";
     return options;
@@ -251,6 +266,8 @@ static int record(const struct options *options)
 
     sink.opaque = &writer;
     watch.sink = &sink;
+    watch.warps = options->warps;
+    watch.count_firmware = options->firmware;
     int status =
         options->program[0] ? run_program(&watch, options->program) : record_running(&watch, options, began_ns);
     if (writer.devices == 0) {

@@ -36,6 +36,9 @@ enum record_chunk_kind {
     RECORD_PROGRAM = 10, /* struct record_program, image (ppu/image.h) */
     RECORD_SOURCE = 11,  /* struct record_text, text */
     RECORD_PROFILE = 12, /* struct record_profile, struct ppu_profile_entry[] (ppu/profile.h) */
+    /* These are there when the microcontrollers' instructions were counted. */
+    RECORD_STACKS = 13, /* struct record_stacks, folded stacks: lines of functions with ; between them, and a number */
+    RECORD_SERVED = 14, /* struct record_served, uint32_t[]: instructions of each record of the firmware */
 };
 
 /* In front of each chunk, whose content is filled up to a multiple of 8 bytes. */
@@ -152,6 +155,21 @@ struct record_profile {
     uint64_t missing; /* by the device so far: counts that the table had no room for */
 };
 PPU_ASSERT_SIZE(struct record_profile, 24);
+
+struct record_stacks {
+    uint32_t device;
+    uint32_t reserved;
+    uint64_t insns;
+    uint64_t missing; /* that count with the caller of their function */
+};
+PPU_ASSERT_SIZE(struct record_stacks, 24);
+
+/* What the microcontroller executed since the record before, for each record that the firmware has written. */
+struct record_served {
+    uint32_t device;
+    uint32_t first; /* number of the first record, as in its sequence */
+};
+PPU_ASSERT_SIZE(struct record_served, 8);
 
 struct record_end {
     uint64_t began_ns; /* CLOCK_MONOTONIC */

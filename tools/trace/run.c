@@ -34,14 +34,17 @@ int run_interrupted(void)
     return interrupted;
 }
 
-static pid_t start_program(char **program, const char *socket)
+static pid_t start_program(const struct watch *watch, char **program, const struct door *door)
 {
     pid_t pid = fork();
 
     if (pid == 0) {
         signal(SIGINT, SIG_DFL);
         signal(SIGTERM, SIG_DFL);
-        setenv("PPU_TRACE", socket, 1);
+        setenv("PPU_TRACE", door->path, 1);
+        if (watch->count_firmware) {
+            setenv("PPU_MCU_COUNTS", door->folder, 1);
+        }
         execvp(program[0], program);
         int reason = errno;
         message_print("execute %s: %s", program[0], strerror(reason));
@@ -85,13 +88,16 @@ int run_program(struct watch *watch, char **program)
         door_close(&door);
         message_fail("record %s: %s: %s", program[0], what, strerror(reason));
     }
-    pid_t pid = start_program(program, door.path);
+    pid_t pid = start_program(watch, program, &door);
     if (pid < 0) {
         int reason = errno;
         door_close(&door);
         message_fail("execute %s: %s", program[0], strerror(reason));
     }
     int status = follow_program(watch, &door, pid);
+    if (watch->count_firmware) {
+        watch_firmware_counts(watch, door.folder);
+    }
     door_close(&door);
     return status;
 }

@@ -99,6 +99,21 @@ void timeline_point(struct timeline *timeline, uint32_t track, uint64_t time_ns,
     timeline->point[timeline->points++] = (struct timeline_point){ time_ns, track, 0, value };
 }
 
+const struct timeline_command *timeline_command_of(const struct timeline *timeline, uint32_t slice)
+{
+    uint32_t low = 0, high = timeline->commands;
+
+    while (low < high) {
+        uint32_t middle = (low + high) / 2;
+        if (timeline->command[middle].slice < slice) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low < timeline->commands && timeline->command[low].slice == slice ? &timeline->command[low] : NULL;
+}
+
 void timeline_free(struct timeline *timeline)
 {
     texts_free(&timeline->texts);
@@ -108,6 +123,7 @@ void timeline_free(struct timeline *timeline)
     free(timeline->slice);
     free(timeline->arrow);
     free(timeline->point);
+    free(timeline->command);
     free(timeline->kernel);
     free(timeline->task);
     free(timeline->device);

@@ -22,6 +22,7 @@ enum track_kind {
     TRACK_WAITING,
     TRACK_SLOT,
     TRACK_SM,
+    TRACK_WARP, /* `number` is the SM, `lane` the warp */
     TRACK_COPY,
     TRACK_FAULT,
     TRACK_INTERRUPT,
@@ -51,6 +52,17 @@ struct timeline_slice {
     uint32_t type; /* of the record that began it */
     uint32_t id[3];
     uint32_t wait_us; /* before it began; 0 where nothing waits */
+    uint32_t weight;  /* of a CTA: its warps; of what the firmware served: instructions since the record
+                       * before; of a task: the line of its kernel in the source. 0: not known */
+    uint32_t reserved;
+};
+
+/* The times at which a command of OpenCL reached its states; 0: it has not, in this record. It runs when the program
+ * says so, or when the firmware begins its block. */
+struct timeline_command {
+    uint32_t slice;
+    uint32_t reserved;
+    uint64_t submitted_ns, running_ns, ended_ns; /* it was queued when its slice begins */
 };
 
 struct timeline_arrow {
@@ -75,6 +87,7 @@ struct timeline_kernel {
     uint64_t room_ns;  /* warps that the SMs could hold, times how long tasks ran */
     uint64_t count[PPU_COUNTERS];
     uint32_t cta_threads, vregs, wave, shared_bytes; /* of the latest launch; 0: not known */
+    uint32_t line;                                   /* of the source; 0: not known */
     uint32_t resident;                               /* CTAs that an SM can hold; 0: not known */
     const char *limit;                               /* what limits them */
 };
@@ -109,10 +122,11 @@ struct timeline {
     struct timeline_slice *slice;
     struct timeline_arrow *arrow;
     struct timeline_point *point;
+    struct timeline_command *command; /* by slice */
     struct timeline_kernel *kernel;
     struct timeline_task *task;
     struct timeline_device *device;
-    uint32_t sections, tracks, slices, arrows, points, kernels, tasks, devices;
+    uint32_t sections, tracks, slices, arrows, points, commands, kernels, tasks, devices;
     struct map track_of; /* section, kind, number, lane */
     uint64_t began_ns, ended_ns;
     uint64_t records, lost;
@@ -129,6 +143,8 @@ uint32_t timeline_slice(struct timeline *timeline, uint32_t track, uint64_t star
                         const struct ppu_trace_record *record);
 void timeline_close(struct timeline *timeline, uint32_t slice, uint64_t end_ns);
 void timeline_arrow(struct timeline *timeline, uint32_t from, uint32_t to, const char *name);
+/* The command of a slice; NULL: it is none. */
+const struct timeline_command *timeline_command_of(const struct timeline *timeline, uint32_t slice);
 void timeline_point(struct timeline *timeline, uint32_t track, uint64_t time_ns, double value);
 void timeline_free(struct timeline *timeline);
 

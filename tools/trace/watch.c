@@ -2,6 +2,7 @@
 #include "tools/trace/watch.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,6 +11,8 @@
 #include "ppu/tmd.h"
 #include "tools/trace/clock.h"
 #include "tools/trace/process.h"
+
+#define WARPS_WANTED_NS (2 * CLOCK_NS_PER_S) /* a tool that has died is forgotten after so long */
 
 /* ---- who is watched ---- */
 
@@ -87,6 +90,25 @@ static void begin_rings(struct watch_device *device)
     }
 }
 
+/* Asks the device for records of warps, for some time more, or no more. */
+static void ask_for_warps(const struct watch_device *device, bool wanted)
+{
+    if (device->warps) {
+        uint64_t device_ns = clock_now_ns() - (uint64_t)device->clock_high_ns + WARPS_WANTED_NS;
+        uint32_t until = wanted ? (uint32_t)(device_ns >> PPU_TRACE_WARPS_SHIFT) | 1u : 0; /* 0 means nobody */
+        __atomic_store_n(&device->warps->warps_until, until, __ATOMIC_RELAXED);
+    }
+}
+
+/* NULL: none are wanted, or the device has no flight recorder, or its memory may not be written. */
+static struct ppu_trace_ring *map_warps(const struct watch *watch, const struct ppu_recorder_device *info, int fd)
+{
+    bool lies_in = info->dev_trace != 0 && info->vram_bytes > sizeof(struct ppu_trace_ring) &&
+                   info->dev_trace <= info->vram_bytes - sizeof(struct ppu_trace_ring);
+
+    return watch->warps && fd >= 0 && lies_in ? attach_map_warps(fd, info->dev_trace) : NULL;
+}
+
 static bool is_watched(const struct watch *watch, uint32_t process, uint32_t entry, uint32_t generation)
 {
     for (uint32_t i = 0; i < watch->devices; i++) {
@@ -112,17 +134,20 @@ const char *watch_device(struct watch *watch, uint32_t process, uint32_t entry, 
     if (!device) {
         return "not enough memory";
     }
-    fd = fd >= 0 ? fd : attach_open_vram(watch->process[process].pid, info.vram_fd);
+    fd = fd >= 0 ? fd : attach_open_vram(watch->process[process].pid, info.vram_fd, watch->warps ? O_RDWR : O_RDONLY);
+    struct ppu_trace_ring *warps = map_warps(watch, &info, fd); /* before the file is closed */
     *device = (struct watch_device){ .number = watch->devices++,
                                      .process = process,
                                      .entry = entry,
                                      .generation = info.generation,
                                      .info = info,
+                                     .warps = warps,
                                      .vram = fd >= 0 ? attach_map_vram(fd, info.vram_bytes) : NULL,
                                      .clock_low_ns = info.clock_low_ns,
                                      .clock_high_ns = info.clock_high_ns };
     const char *why = device->vram ? NULL : strerror(errno);
     if (device->vram) {
+        ask_for_warps(device, true);
         begin_rings(device);
         tell_device(watch, device);
     }
@@ -278,6 +303,7 @@ static uint32_t poll_device(struct watch *watch, struct watch_device *device)
                 entry->generation == device->generation;
     uint32_t count = 0;
 
+    ask_for_warps(device, true);
     for (uint32_t i = 0; i < RECORD_OF_PROGRAM; i++) {
         uint32_t found = read_ring(watch, &device->follow[i], i, device->number);
         if (found > 0) {
@@ -293,7 +319,9 @@ static uint32_t poll_device(struct watch *watch, struct watch_device *device)
     }
     if (!open && count == 0) {
         attach_unmap_vram(device->vram, device->info.vram_bytes);
+        attach_unmap_warps(device->warps, device->info.dev_trace);
         device->vram = NULL;
+        device->warps = NULL;
         watch->sink->device_closed(watch->sink->opaque, device->number);
     }
     return count;
@@ -324,6 +352,8 @@ uint32_t watch_poll(struct watch *watch, uint64_t until_ns)
 void watch_end(struct watch *watch)
 {
     for (uint32_t i = 0; i < watch->devices; i++) {
+        ask_for_warps(&watch->device[i], false);
+        attach_unmap_warps(watch->device[i].warps, watch->device[i].info.dev_trace);
         attach_unmap_vram(watch->device[i].vram, watch->device[i].info.vram_bytes);
     }
     for (uint32_t i = 0; i < watch->processes; i++) {

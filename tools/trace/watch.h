@@ -24,7 +24,7 @@ struct watch_sink {
                    uint32_t count);
     void (*lost)(void *opaque, const struct record_lost *lost);
     void (*clock)(void *opaque, const struct record_clock *clock);
-    /* A chunk of a profile: RECORD_PROGRAM, RECORD_SOURCE, RECORD_PROFILE. NULL: none is wanted. */
+    /* A chunk of what was counted: RECORD_PROGRAM and those after it. NULL: none is wanted. */
     void (*profile)(void *opaque, enum record_chunk_kind kind, const void *head, size_t head_bytes, const void *body,
                     size_t body_bytes);
 };
@@ -36,7 +36,8 @@ struct watch_device {
     uint32_t generation;
     bool closed;
     struct ppu_recorder_device info;
-    const uint8_t *vram; /* NULL: it is read no more */
+    const uint8_t *vram;          /* NULL: it is read no more */
+    struct ppu_trace_ring *warps; /* where records of warps are asked for; NULL: none are wanted */
     struct follow follow[RECORD_OF_PROGRAM];
     int64_t clock_low_ns, clock_high_ns;
     bool clock_told;
@@ -61,6 +62,8 @@ struct watch {
     bool failed;              /* out of memory: something is not watched */
     uint32_t profile_period;  /* what programs are to count by instruction (ppu/profile.h); 0: nothing */
     uint32_t profile_entries; /* of each device's table */
+    bool warps;               /* records of warps are wanted */
+    bool count_firmware;      /* machines that programs start are to count the microcontrollers' instructions */
     struct ppu_trace_record batch[WATCH_BATCH];
 };
 
@@ -72,6 +75,8 @@ const char *watch_device(struct watch *watch, uint32_t process, uint32_t entry, 
 const char *watch_profile(struct watch *watch, uint32_t process, const struct ppu_recorder_message *message, int fd);
 /* Reads the tables of devices whose process has ended without closing them. */
 void watch_profiles_left(struct watch *watch);
+/* Takes what machines have counted of their microcontrollers into files of the folder, and removes the files. */
+void watch_firmware_counts(struct watch *watch, const char *folder);
 /* Watches devices that processes have opened since. */
 void watch_look(struct watch *watch);
 /* Reads what is new, and asks the programs to record until `until_ns`. Returns how many records there were. */

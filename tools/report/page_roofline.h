@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/* Compares kernels with what this host's PPU can do at most: what ppu-limits has measured. */
+#ifndef TOOLS_REPORT_PAGE_ROOFLINE_H
+#define TOOLS_REPORT_PAGE_ROOFLINE_H
+
+#include <jansson.h>
+
+#include "tools/trace/timeline.h"
+
+/* A point for each kernel whose counts and time are known, and the limits, of which `limits` (NULL: none) is a record.
+ */
+json_t *page_roofline(const struct timeline *timeline, const struct timeline *limits);
+
+#endif
