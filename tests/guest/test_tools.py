@@ -1,0 +1,126 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Tests ppu-trace, ppu-prof and ppu-top in the guest: on programs that they start, and on one that already runs.
+
+One boot runs the script below in a folder that the guest shares; each test looks at what it has left there.
+"""
+
+import json
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+TOP = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(TOP / "tests"))
+sys.path.insert(0, str(TOP / "tests/trace"))
+import guests  # noqa: E402
+import tap  # noqa: E402
+from chrome import Trace  # noqa: E402
+
+FOLDER = tempfile.TemporaryDirectory()
+SHARE = Path(FOLDER.name)
+PROGRAMS = ("ppu-trace", "ppu-prof", "ppu-top", "saxpy", "bfs", "top-worker")
+KERNELS = ("saxpy.ppu", "saxpy.ppu.s", "bfs.ppu", "spin.ppu")
+WARPS = 32768  # of examples/libppu/saxpy.c
+CLOCKS_US = 10
+
+SCRIPT = r"""
+./ppu-trace -o saxpy.json -- ./saxpy build/kernels/saxpy.ppu >saxpy.out 2>saxpy.err; echo $? >saxpy.status
+for n in 1 2 3; do ./ppu-trace -o bfs$n.json -- ./bfs build/kernels/bfs.ppu 1000 >bfs.out 2>bfs.err; echo $? >bfs.status; done
+./ppu-prof --exact -o prof.trace -- ./saxpy build/kernels/saxpy.ppu >prof.out 2>prof.err; echo $? >prof.status
+./ppu-prof --read prof.trace >read.out 2>read.err
+mkfifo input
+./top-worker build/kernels/spin.ppu <input >worker.out &
+worker=$!
+exec 3>input
+until grep -q ready worker.out; do sleep 0.1; done
+./ppu-top --list >list.out 2>list.err
+./ppu-top --once --json --delay 1 --pid $worker >top.json 2>top.err; echo $? >top.status
+./ppu-top --once --pid $worker >once.out 2>once.err
+./ppu-trace --pid $worker --seconds 2 --warps -o pid.trace >pid.out 2>pid.err; echo $? >pid.status
+./ppu-trace --convert pid.trace -o pid.json 2>convert.err; echo $? >convert.status
+echo $worker >pid
+echo >&3
+exec 3>&-
+wait $worker; echo $? >worker.status
+./ppu-top --once >nobody.out 2>nobody.err; echo $? >nobody.status
+"""
+
+
+def text(name):
+    return (SHARE / name).read_text()
+
+
+def boot():
+    (SHARE / "build/kernels").mkdir(parents=True)
+    (SHARE / "build/firmware/picolibc").mkdir(parents=True)
+    shutil.copy(TOP / "build/firmware/picolibc/ppufw.bin", SHARE / "build/firmware/picolibc")
+    for kernel in KERNELS:
+        shutil.copy(TOP / "build/kernels" / kernel, SHARE / "build/kernels")
+    for program in PROGRAMS:
+        shutil.copy(guests.PROGRAMS / program, SHARE)
+    (SHARE / "all").write_text(SCRIPT)
+    done = subprocess.run([TOP / "tools/guest-run", "--timeout", "280", "--share", SHARE, "--console", SHARE / "console",
+                           "sh", "all"], capture_output=True, text=True, timeout=290)
+    assert done.returncode == 0, (done, text("console")[-2000:])
+
+
+def launch():
+    boot()
+    assert text("saxpy.status") == "0\n" and text("saxpy.out") == "y[1000] = 2001\n" , text("saxpy.err")
+    seen = Trace(SHARE / "saxpy.json")
+    task, = seen.named("saxpy", "Slot")
+    ctas, lost = len(seen.named("saxpy", "SM")) + len(seen.named("CTA", "SM")), seen.about["records_lost"]
+    assert 0 <= 4096 - ctas <= lost < 4096, (ctas, lost)  # two records each, in a recorder of 8,192
+    assert (lost > 0) == ("records are missing" in text("saxpy.err")) == ("Missing" in seen.tracks.values()), text("saxpy.err")
+    rung = seen.named("channel 0 is rung", "Doorbells")
+    assert rung[0]["ts"] < task["ts"], (rung, task)
+
+
+def clocks():
+    """Three runs: the difference of the clocks is bounded by what happened to be looked at soon."""
+    assert text("bfs.status") == "0\n", text("bfs.err")
+    seen = [Trace(SHARE / f"bfs{n}.json") for n in (1, 2, 3)]
+    best = min(max(one.about["clock_error_us"]) for one in seen)
+    assert guests.SERVED or best <= CLOCKS_US, best
+    assert all(one.arrows("child") > 10 and one.arrows("semaphore") > 1 for one in seen)
+
+
+def profile():
+    assert text("prof.status") == "0\n" and text("prof.out") == "y[1000] = 2001\n", text("prof.err")
+    assert text("prof.err").startswith(f"{19 * WARPS} warp instructions\n"), text("prof.err")
+    assert text("read.out") == text("prof.err") and text("read.err") == "", text("read.err")
+    assert "mad v0, s6, s7, v0" in text("prof.err"), text("prof.err")
+
+
+def live():
+    assert text("top.status") == "0\n" and text("top.err") == "", text("top.err")
+    ppu, = json.loads(text("top.json"))["ppus"]
+    busy, = (sm for sm in ppu["sms"] if sm["ctas"])
+    assert busy["ctas"] == 1 and busy["load"] > 1, busy
+    assert [task["state"] for task in ppu["tasks"]].count("RUNNING") == 1, ppu["tasks"]
+    held, = (task for task in ppu["tasks"] if task["state"] == "HELD")
+    assert "behind task" in held["why"], held
+    assert text("pid").strip() in text("list.out") and text("list.err") == "", text("list.err")
+    assert "PARKED" in text("once.out") and "behind task" in text("once.out"), text("once.out")
+    assert text("worker.status") == "0\n", text("worker.out")
+    assert text("nobody.status") == "3\n" and "No program of this user" in text("nobody.out"), text("nobody.err")
+
+
+def running():
+    assert text("pid.status") == "0\n" and text("convert.status") == "0\n", (text("pid.err"), text("convert.err"))
+    seen = Trace(SHARE / "pid.json")
+    names = [event["args"]["name"] for event in seen.events if event["ph"] == "M" and event["name"] == "process_name"]
+    assert any(text("pid").strip() in name for name in names), names
+
+
+if __name__ == "__main__":
+    tap.main([
+        ("ppu-trace in the guest: a launch, its task, its CTAs, and what is missing", launch),
+        ("ppu-trace in the guest: children, semaphores, and clocks that agree within 10 us", clocks),
+        ("ppu-prof in the guest: exact counts with the source", profile),
+        ("ppu-top in the guest: SMs, tasks, why one does not run, the list, and nobody to show", live),
+        ("ppu-trace in the guest: a program that already runs", running),
+    ])
