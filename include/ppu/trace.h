@@ -49,8 +49,8 @@ struct ppu_trace_ring {
     struct ppu_struct_header head; /* PPU_TRACE_VERSION, sizeof(struct ppu_trace_record) */
     uint32_t size;                 /* records, a power of two */
     uint32_t tail;                 /* the one writer (side) */
-    /* Of the device's: a tool that wants records of warps writes the device's time, some way ahead, again and again;
-     * in units of 2^PPU_TRACE_WARPS_SHIFT ns, low word. 0: nobody does. */
+    /* A tool that wants records of warps writes the device's time here, some way ahead, again and again; in units of
+     * 2^PPU_TRACE_WARPS_SHIFT ns, low word. 0: nobody does. Only the device's recorder has it. */
     uint32_t warps_until;
     uint32_t reserved[12];
     /* struct ppu_trace_record record[size] follows */

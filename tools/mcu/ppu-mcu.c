@@ -39,7 +39,7 @@ struct block {
 
 /* What its thread alone writes. */
 struct mcu {
-    struct mcu_counts_part *part;
+    struct mcu_counts_tree *tree;
     uint32_t at; /* node */
     uint32_t depth;
     uint64_t told;                          /* instructions at the latest record */
@@ -52,38 +52,38 @@ static struct {
     pthread_mutex_t lock;     /* of block */
     struct block block[BLOCKS];
     uint32_t first; /* microcontrollers are the processors from this one on */
-    struct mcu *mcu[MCU_COUNTS_MOST_PARTS];
+    struct mcu *mcu[MCU_COUNTS_MOST_TREES];
     struct mcu_counts_head *file;
 } counter = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 /* ---- nodes ---- */
 
 /* The node of a function that another node's has called; the other node itself where there is no room. */
-static uint32_t child_of(struct mcu *mcu, uint32_t parent, uint32_t function)
+static uint32_t callee_of(struct mcu *mcu, uint32_t parent, uint32_t function)
 {
-    struct mcu_counts_part *part = mcu->part;
+    struct mcu_counts_tree *tree = mcu->tree;
     uint32_t buckets = PPU_ARRAY_SIZE(mcu->bucket), at = (parent * 2654435761u ^ function * 40503u) % buckets;
 
     for (; mcu->bucket[at] != 0; at = (at + 1) % buckets) {
-        const struct mcu_counts_node *node = &part->node[mcu->bucket[at]];
+        const struct mcu_counts_node *node = &tree->node[mcu->bucket[at]];
         if (node->parent == parent && node->function == function) {
             return mcu->bucket[at];
         }
     }
-    uint32_t number = part->nodes;
+    uint32_t number = tree->nodes;
     if (number == MCU_COUNTS_NODES) {
         return parent;
     }
-    part->node[number] = (struct mcu_counts_node){ .parent = parent, .function = function };
+    tree->node[number] = (struct mcu_counts_node){ .parent = parent, .function = function };
     mcu->bucket[at] = number;
-    __atomic_store_n(&part->nodes, number + 1, __ATOMIC_RELEASE); /* partner: who reads the file meanwhile */
+    __atomic_store_n(&tree->nodes, number + 1, __ATOMIC_RELEASE); /* partner: who reads the file meanwhile */
     return number;
 }
 
 static void call(struct mcu *mcu, uint32_t function)
 {
-    if (mcu->depth < DEEPEST && (mcu->at == 0 || mcu->part->node[mcu->at].function != function)) {
-        uint32_t node = child_of(mcu, mcu->at, function);
+    if (mcu->depth < DEEPEST && (mcu->at == 0 || mcu->tree->node[mcu->at].function != function)) {
+        uint32_t node = callee_of(mcu, mcu->at, function);
         mcu->depth += node != mcu->at;
         mcu->at = node;
     }
@@ -92,7 +92,7 @@ static void call(struct mcu *mcu, uint32_t function)
 /* The function has been called by whoever is on the stack; or it was jumped to from where the stack ends. */
 static void go_to(struct mcu *mcu, uint32_t function)
 {
-    const struct mcu_counts_node *node = mcu->part->node;
+    const struct mcu_counts_node *node = mcu->tree->node;
     uint32_t at = mcu->at, left = 0;
 
     while (at != 0 && node[at].function != function) {
@@ -109,32 +109,32 @@ static void go_to(struct mcu *mcu, uint32_t function)
 
 static void note_record(struct mcu *mcu)
 {
-    struct mcu_counts_part *part = mcu->part;
-    uint64_t insns = part->insns - mcu->told;
+    struct mcu_counts_tree *tree = mcu->tree;
+    uint64_t insns = tree->insns - mcu->told;
 
-    part->record[part->records % MCU_COUNTS_RECORDS] = (uint32_t)PPU_MIN(insns, UINT32_MAX);
-    __atomic_store_n(&part->records, part->records + 1, __ATOMIC_RELEASE); /* partner: who reads the file meanwhile */
-    mcu->told = part->insns;
+    tree->record[tree->records % MCU_COUNTS_RECORDS] = (uint32_t)PPU_MIN(insns, UINT32_MAX);
+    __atomic_store_n(&tree->records, tree->records + 1, __ATOMIC_RELEASE); /* partner: who reads the file meanwhile */
+    mcu->told = tree->insns;
 }
 
 static void count(struct mcu *mcu, const struct block *block)
 {
-    struct mcu_counts_part *part = mcu->part;
+    struct mcu_counts_tree *tree = mcu->tree;
 
     if (block->enters) {
         call(mcu, block->function);
-    } else if (mcu->at == 0 || part->node[mcu->at].function != block->function) {
+    } else if (mcu->at == 0 || tree->node[mcu->at].function != block->function) {
         go_to(mcu, block->function);
     }
-    part->missing += part->node[mcu->at].function != block->function ? block->insns : 0;
-    __atomic_store_n(&part->node[mcu->at].insns, part->node[mcu->at].insns + block->insns, __ATOMIC_RELAXED);
+    tree->missing += tree->node[mcu->at].function != block->function ? block->insns : 0;
+    __atomic_store_n(&tree->node[mcu->at].insns, tree->node[mcu->at].insns + block->insns, __ATOMIC_RELAXED);
     if (block->begins) {
-        part->records = 0;
+        tree->records = 0;
     }
     if (block->records) {
         note_record(mcu);
     }
-    part->insns += block->insns;
+    tree->insns += block->insns;
 }
 
 /* ---- QEMU ---- */
@@ -143,7 +143,7 @@ static void block_executed(unsigned int processor, void *block)
 {
     uint32_t number = processor - counter.first;
 
-    if (number >= counter.file->parts) {
+    if (number >= counter.file->trees) {
         return;
     }
     if (!counter.mcu[number]) {
@@ -151,8 +151,8 @@ static void block_executed(unsigned int processor, void *block)
         if (!mcu) {
             return;
         }
-        mcu->part = &mcu_counts_parts(counter.file)[number];
-        mcu->part->nodes = 1;
+        mcu->tree = &mcu_counts_trees(counter.file)[number];
+        mcu->tree->nodes = 1;
         counter.mcu[number] = mcu;
     }
     count(counter.mcu[number], block);
@@ -209,11 +209,11 @@ static const char *name_of(uint32_t function)
     return function < counter.symbols.count ? counter.symbols.function[function].name : "(other code)";
 }
 
-static bool make_file(const char *path, uint32_t parts)
+static bool make_file(const char *path, uint32_t trees)
 {
     struct mcu_counts_head head = { .head = { MCU_COUNTS_VERSION, sizeof(head) },
                                     .functions = counter.symbols.count + 1,
-                                    .parts = PPU_MIN(parts, MCU_COUNTS_MOST_PARTS) };
+                                    .trees = PPU_MIN(trees, MCU_COUNTS_MOST_TREES) };
     uint32_t name_bytes = 0;
 
     for (uint32_t i = 0; i < head.functions; i++) {
@@ -221,7 +221,7 @@ static bool make_file(const char *path, uint32_t parts)
     }
     head.name_bytes = ppu_align_up(name_bytes, 8u);
     int fd = open(path, O_RDWR | O_CLOEXEC | O_TRUNC);
-    size_t bytes = mcu_counts_bytes(head.name_bytes, head.parts);
+    size_t bytes = mcu_counts_bytes(head.name_bytes, head.trees);
     void *map = fd >= 0 && ftruncate(fd, (off_t)bytes) == 0
                     ? mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0)
                     : MAP_FAILED;

@@ -54,8 +54,7 @@ static bool is_elf(const void *file, size_t bytes)
     const Elf32_Ehdr *head = file;
 
     return bytes >= sizeof(*head) && memcmp(head->e_ident, ELFMAG, SELFMAG) == 0 &&
-           head->e_ident[EI_CLASS] == ELFCLASS32 && head->e_machine == EM_ARM &&
-           head->e_shentsize == sizeof(Elf32_Shdr);
+           head->e_ident[EI_CLASS] == ELFCLASS32 && head->e_shentsize == sizeof(Elf32_Shdr);
 }
 
 /* ---- functions ---- */
@@ -80,7 +79,7 @@ static void add_functions(struct symbols *symbols, const Elf32_Sym *symbol, uint
     }
 }
 
-/* Of functions at one address the first stays; what has no size reaches to the next. */
+/* Keeps the first of the functions at one address; what has no size reaches to the next. */
 static void put_in_order(struct symbols *symbols)
 {
     uint32_t kept = 0;
@@ -110,7 +109,7 @@ const char *symbols_read(struct symbols *symbols, const char *path)
         return errno != 0 ? strerror(errno) : "it is empty";
     }
     if (!is_elf(symbols->file, bytes)) {
-        return "it is no ELF file of the microcontroller";
+        return "it is no ELF file of 32 bits";
     }
     for (uint32_t i = 0; symbols->count == 0; i++) {
         const Elf32_Shdr *table = section_of(symbols, bytes, i);

@@ -12,7 +12,7 @@ struct page_accesses {
     uint64_t accesses;
     uint64_t transactions;
 };
-/* Of all programs that have a kernel of the name; zeros: the record does not know. */
+/* Adds up those of all programs that have a kernel of the name; zeros: the record does not know. */
 struct page_accesses page_accesses(const struct profile *profile, const char *kernel);
 
 /* JSON's null when the record has no profile. */

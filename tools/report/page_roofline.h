@@ -7,8 +7,7 @@
 
 #include "tools/trace/timeline.h"
 
-/* A point for each kernel whose counts and time are known, and the limits, of which `limits` (NULL: none) is a record.
- */
+/* Makes a point of each kernel whose counts and time are known, and the limits of their record; NULL: there is none. */
 json_t *page_roofline(const struct timeline *timeline, const struct timeline *limits);
 
 #endif

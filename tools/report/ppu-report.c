@@ -41,7 +41,7 @@ struct options {
     enum picture picture;
 };
 
-static struct options read_options(int argc, char **argv)
+static struct options report_options(int argc, char **argv)
 {
     static const struct option known[] = {
         { "output", required_argument, NULL, 'o' },
@@ -122,7 +122,7 @@ int main(int argc, char **argv)
     struct stacks stacks;
 
     message_begin("ppu-report", argv);
-    const struct options options = read_options(argc, argv);
+    const struct options options = report_options(argc, argv);
     int fd = load_open(options.record);
     load_timeline_file(&timeline, fd, options.record);
     load_profile_file(&profile, fd, options.record);

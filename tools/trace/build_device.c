@@ -269,7 +269,7 @@ static void leave_slots(struct build *build, const struct build_event *event, st
     }
 }
 
-/* Of a CTA on an SM. */
+/* Counts the warps of a CTA. */
 static uint32_t warps_of(const struct timeline_kernel *kernel)
 {
     uint32_t wave = kernel->wave ? kernel->wave : 32;

@@ -21,8 +21,8 @@ static const char *why_not(const struct mcu_counts_head *head, size_t bytes)
     if (head->head.version != MCU_COUNTS_VERSION || head->head.size_bytes != sizeof(*head)) {
         return "it has another version of the format";
     }
-    if (head->parts > MCU_COUNTS_MOST_PARTS || head->name_bytes > MCU_COUNTS_NAME_BYTES || head->name_bytes % 8 != 0 ||
-        head->functions > head->name_bytes || bytes < mcu_counts_bytes(head->name_bytes, head->parts)) {
+    if (head->trees > MCU_COUNTS_MOST_TREES || head->name_bytes > MCU_COUNTS_NAME_BYTES || head->name_bytes % 8 != 0 ||
+        head->functions > head->name_bytes || bytes < mcu_counts_bytes(head->name_bytes, head->trees)) {
         return "it is too short for what it says of itself";
     }
     return NULL;
@@ -81,13 +81,13 @@ void mcu_counts_close(struct mcu_counts *counts)
 /* ---- stacks ---- */
 
 /* The functions from the root to the node; a parent has a lower number, or the file is malformed. */
-static uint32_t stack_of(const struct mcu_counts_part *part, uint32_t node, uint32_t stack[DEEPEST])
+static uint32_t stack_of(const struct mcu_counts_tree *tree, uint32_t node, uint32_t stack[DEEPEST])
 {
     uint32_t depth = 0;
 
     for (uint32_t at = node; at != 0 && depth < DEEPEST;) {
-        uint32_t parent = part->node[at].parent;
-        stack[depth++] = part->node[at].function;
+        uint32_t parent = tree->node[at].parent;
+        stack[depth++] = tree->node[at].function;
         at = parent < at ? parent : 0;
     }
     return depth;
@@ -95,16 +95,16 @@ static uint32_t stack_of(const struct mcu_counts_part *part, uint32_t node, uint
 
 void mcu_counts_fold(const struct mcu_counts *counts, uint32_t number, FILE *to)
 {
-    const struct mcu_counts_part *part = &mcu_counts_parts(counts->head)[number];
-    uint32_t nodes = __atomic_load_n(&part->nodes, __ATOMIC_ACQUIRE); /* partner: the plugin's release */
+    const struct mcu_counts_tree *tree = &mcu_counts_trees(counts->head)[number];
+    uint32_t nodes = __atomic_load_n(&tree->nodes, __ATOMIC_ACQUIRE); /* partner: the plugin's release */
     uint32_t stack[DEEPEST];
 
     for (uint32_t node = 1; node < PPU_MIN(nodes, MCU_COUNTS_NODES); node++) {
-        uint64_t insns = __atomic_load_n(&part->node[node].insns, __ATOMIC_RELAXED);
+        uint64_t insns = __atomic_load_n(&tree->node[node].insns, __ATOMIC_RELAXED);
         if (insns == 0) {
             continue;
         }
-        for (uint32_t i = stack_of(part, node, stack); i-- > 0;) {
+        for (uint32_t i = stack_of(tree, node, stack); i-- > 0;) {
             uint32_t function = stack[i];
             fprintf(to, "%s%s", function < counts->head->functions ? counts->name[function] : "?", i > 0 ? ";" : "");
         }

@@ -3,8 +3,8 @@
  * Defines the file in which the plugin of QEMU (tools/mcu) counts what microcontrollers execute, by the functions that
  * called each other and by record of the firmware. It is written while the machine runs, and outlives it.
  *
- * The head is followed by the names of the functions (each ends with a 0), and they by a part for each microcontroller.
- * A part has a tree: a node is a function that was called by the function of its parent. Node 0 is the root.
+ * The head is followed by the names of the functions (each ends with a 0), and they by a tree for each microcontroller:
+ * a node is a function that was called by the function of its parent. Node 0 is the root.
  */
 #ifndef TOOLS_TRACE_MCU_COUNTS_H
 #define TOOLS_TRACE_MCU_COUNTS_H
@@ -20,7 +20,7 @@
 #define MCU_COUNTS_NODES 32768u          /* of a microcontroller */
 #define MCU_COUNTS_RECORDS (1u << 20)    /* latest ones that are kept; a power of two */
 #define MCU_COUNTS_NAME_BYTES (1u << 20) /* of all names together, at most */
-#define MCU_COUNTS_MOST_PARTS 64u
+#define MCU_COUNTS_MOST_TREES 64u
 #define MCU_COUNTS_PREFIX "mcu." /* a file is called mcu.PARENT.QEMU, by process numbers */
 
 struct mcu_counts_head {
@@ -28,7 +28,7 @@ struct mcu_counts_head {
     struct ppu_struct_header head; /* MCU_COUNTS_VERSION, sizeof(struct mcu_counts_head) */
     uint32_t functions;
     uint32_t name_bytes; /* a multiple of 8 */
-    uint32_t parts;
+    uint32_t trees;
     uint32_t reserved[2];
 };
 PPU_ASSERT_SIZE(struct mcu_counts_head, 32);
@@ -40,7 +40,7 @@ struct mcu_counts_node {
 };
 PPU_ASSERT_SIZE(struct mcu_counts_node, 16);
 
-struct mcu_counts_part {
+struct mcu_counts_tree {
     uint64_t insns;   /* all */
     uint64_t missing; /* instructions that found no free node, and count with the caller */
     uint32_t nodes;   /* used; release */
@@ -57,21 +57,21 @@ struct mcu_counts {
     size_t bytes;
 };
 
-static inline size_t mcu_counts_bytes(uint32_t name_bytes, uint32_t parts)
+static inline size_t mcu_counts_bytes(uint32_t name_bytes, uint32_t trees)
 {
-    return sizeof(struct mcu_counts_head) + name_bytes + (size_t)parts * sizeof(struct mcu_counts_part);
+    return sizeof(struct mcu_counts_head) + name_bytes + (size_t)trees * sizeof(struct mcu_counts_tree);
 }
 
-static inline struct mcu_counts_part *mcu_counts_parts(const struct mcu_counts_head *head)
+static inline struct mcu_counts_tree *mcu_counts_trees(const struct mcu_counts_head *head)
 {
-    return (struct mcu_counts_part *)(uintptr_t)((const char *)(head + 1) + head->name_bytes);
+    return (struct mcu_counts_tree *)(uintptr_t)((const char *)(head + 1) + head->name_bytes);
 }
 
 /* Maps a file, which stays open. NULL: done; else why not, and there is nothing to free. */
 const char *mcu_counts_open(struct mcu_counts *counts, int fd);
 void mcu_counts_close(struct mcu_counts *counts);
-/* Writes folded stacks of a part: a line for each node with instructions of its own, functions from the outermost on
+/* Writes folded stacks of a tree: a line for each node with instructions of its own, functions from the outermost on
  * with ; between them, and the number. */
-void mcu_counts_fold(const struct mcu_counts *counts, uint32_t part, FILE *to);
+void mcu_counts_fold(const struct mcu_counts *counts, uint32_t tree, FILE *to);
 
 #endif

@@ -24,7 +24,7 @@ static uint32_t add_node(struct stacks *stacks, uint32_t parent, uint32_t name)
     return number;
 }
 
-static uint32_t child_of(struct stacks *stacks, uint32_t parent, const char *name, size_t bytes)
+static uint32_t callee_of(struct stacks *stacks, uint32_t parent, const char *name, size_t bytes)
 {
     uint32_t text = texts_add(&stacks->texts, name, bytes);
     uint64_t key = (uint64_t)parent << 32 | text;
@@ -50,7 +50,7 @@ static void take_line(struct stacks *stacks, uint32_t device, const char *line, 
     for (const char *at = line; at < space;) {
         const char *ends = memchr(at, ';', (size_t)(space - at));
         ends = ends ? ends : space;
-        node = child_of(stacks, node, at, (size_t)(ends - at));
+        node = callee_of(stacks, node, at, (size_t)(ends - at));
         at = ends + 1;
     }
     stacks->node[node].insns += strtoull(number, NULL, 10);
@@ -64,7 +64,7 @@ static void take_stacks(struct stacks *stacks, const struct record_stacks *head,
         add_node(stacks, 0, texts_format(&stacks->texts, "all"));
     }
     int length = snprintf(name, sizeof(name), "PPU %u", head->device);
-    uint32_t device = child_of(stacks, 0, name, (size_t)length);
+    uint32_t device = callee_of(stacks, 0, name, (size_t)length);
     stacks->missing += head->missing;
     for (const char *end = text + bytes, *ends; text < end; text = ends + 1) {
         ends = memchr(text, '\n', (size_t)(end - text));
@@ -73,7 +73,7 @@ static void take_stacks(struct stacks *stacks, const struct record_stacks *head,
     }
 }
 
-static void sum_up(struct stacks *stacks)
+static void total_up(struct stacks *stacks)
 {
     for (uint32_t i = stacks->nodes; i-- > 0;) {
         stacks->node[i].total += stacks->node[i].insns;
@@ -86,20 +86,20 @@ static void sum_up(struct stacks *stacks)
 void stacks_of_counts(struct stacks *stacks, const struct mcu_counts *counts)
 {
     *stacks = (struct stacks){ .nodes = 0 };
-    for (uint32_t part = 0; part < counts->head->parts; part++) {
-        const struct mcu_counts_part *of = &mcu_counts_parts(counts->head)[part];
-        const struct record_stacks head = { .device = part, .insns = of->insns, .missing = of->missing };
+    for (uint32_t tree = 0; tree < counts->head->trees; tree++) {
+        const struct mcu_counts_tree *of = &mcu_counts_trees(counts->head)[tree];
+        const struct record_stacks head = { .device = tree, .insns = of->insns, .missing = of->missing };
         char *text = NULL;
         size_t bytes = 0;
         FILE *to = of->insns != 0 ? open_memstream(&text, &bytes) : NULL;
         if (to) {
-            mcu_counts_fold(counts, part, to);
+            mcu_counts_fold(counts, tree, to);
             fclose(to);
             take_stacks(stacks, &head, text, bytes);
         }
         free(text);
     }
-    sum_up(stacks);
+    total_up(stacks);
 }
 
 const char *stacks_read(struct stacks *stacks, const void *bytes, size_t size)
@@ -118,7 +118,7 @@ const char *stacks_read(struct stacks *stacks, const void *bytes, size_t size)
             take_stacks(stacks, &head, (const char *)content + sizeof(head), chunk.bytes - sizeof(head));
         }
     }
-    sum_up(stacks);
+    total_up(stacks);
     return why;
 }
 

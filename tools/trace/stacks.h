@@ -27,7 +27,7 @@ struct stacks {
 
 /* NULL: done; else why the bytes are no record. Lines that are malformed are skipped. */
 const char *stacks_read(struct stacks *stacks, const void *bytes, size_t size);
-/* The same of what a machine has counted. */
+/* Reads the stacks that a machine has counted. */
 void stacks_of_counts(struct stacks *stacks, const struct mcu_counts *counts);
 void stacks_free(struct stacks *stacks);
 

@@ -22,16 +22,16 @@ static const struct watch_device *device_at(const struct watch *watch, uint32_t 
     return NULL;
 }
 
-static void tell_stacks(struct watch *watch, const struct mcu_counts *counts, uint32_t part, uint32_t device)
+static void tell_stacks(struct watch *watch, const struct mcu_counts *counts, uint32_t tree, uint32_t device)
 {
-    const struct mcu_counts_part *of = &mcu_counts_parts(counts->head)[part];
+    const struct mcu_counts_tree *of = &mcu_counts_trees(counts->head)[tree];
     const struct record_stacks head = { .device = device, .insns = of->insns, .missing = of->missing };
     char *text = NULL;
     size_t bytes = 0;
     FILE *to = open_memstream(&text, &bytes);
 
     if (to) {
-        mcu_counts_fold(counts, part, to);
+        mcu_counts_fold(counts, tree, to);
     }
     if (!to || fclose(to) != 0) {
         watch->failed = true;
@@ -43,9 +43,9 @@ static void tell_stacks(struct watch *watch, const struct mcu_counts *counts, ui
 }
 
 /* The ring in order; what was overwritten is missing. */
-static void tell_served(struct watch *watch, const struct mcu_counts_part *part, uint32_t device)
+static void tell_served(struct watch *watch, const struct mcu_counts_tree *tree, uint32_t device)
 {
-    uint32_t records = __atomic_load_n(&part->records, __ATOMIC_ACQUIRE); /* partner: the plugin's release */
+    uint32_t records = __atomic_load_n(&tree->records, __ATOMIC_ACQUIRE); /* partner: the plugin's release */
     uint32_t count = PPU_MIN(records, MCU_COUNTS_RECORDS), first = records - count;
     uint32_t *insns = calloc((size_t)count + 1, sizeof(*insns));
     const struct record_served head = { device, first };
@@ -55,7 +55,7 @@ static void tell_served(struct watch *watch, const struct mcu_counts_part *part,
         return;
     }
     for (uint32_t i = 0; i < count; i++) {
-        insns[i] = part->record[(first + i) % MCU_COUNTS_RECORDS];
+        insns[i] = tree->record[(first + i) % MCU_COUNTS_RECORDS];
     }
     watch->sink->profile(watch->sink->opaque, RECORD_SERVED, &head, sizeof(head), insns, count * sizeof(*insns));
     free(insns);
@@ -68,11 +68,11 @@ static void take_file(struct watch *watch, int fd, uint32_t pid)
     if (mcu_counts_open(&counts, fd)) {
         return; /* QEMU ended before it began to count */
     }
-    for (uint32_t part = 0; part < counts.head->parts; part++) {
-        const struct watch_device *device = device_at(watch, pid, part);
+    for (uint32_t tree = 0; tree < counts.head->trees; tree++) {
+        const struct watch_device *device = device_at(watch, pid, tree);
         if (device) {
-            tell_stacks(watch, &counts, part, device->number);
-            tell_served(watch, &mcu_counts_parts(counts.head)[part], device->number);
+            tell_stacks(watch, &counts, tree, device->number);
+            tell_served(watch, &mcu_counts_trees(counts.head)[tree], device->number);
         }
     }
     mcu_counts_close(&counts);
