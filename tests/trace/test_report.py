@@ -204,6 +204,10 @@ def svg():
     assert len({rect.get("y") for rect in rects}) == len(tracks), "a track is missing"
     assert len(tracks) <= len(rects) <= sum(len(track["start"]) for track in tracks)
     assert os.path.getsize(at("bfs.svg")) < 1 << 20
+    assert run("ppu-report", "--svg", "--lanes", "1", at("bfs.trace"), "-o", at("one.svg")).returncode == 0
+    ones = ElementTree.parse(at("one.svg")).getroot().findall("{http://www.w3.org/2000/svg}rect")
+    first = [track for track in tracks if not track["title"].endswith(" ...")]
+    assert len({rect.get("y") for rect in ones}) == len(first) < len(tracks), (len(first), len(tracks))
     assert all(180 <= float(rect.get("x")) <= 1000.5 and float(rect.get("width")) > 0 for rect in rects)
 
 

@@ -19,7 +19,8 @@ struct page {
 
 /* False with errno. */
 bool page_write(FILE *file, const struct page *page);
-bool svg_write(FILE *file, const struct timeline *timeline);
+/* Draws at most so many lanes of a track's kind and number. */
+bool svg_write(FILE *file, const struct timeline *timeline, uint32_t lanes);
 /* The flame graph of the firmware's functions. */
 bool flame_write(FILE *file, const struct stacks *stacks);
 

@@ -20,6 +20,7 @@ static const char usage[] =
     "  -o, --output FILE  where to (default: ppu.html, or ppu.svg)\n"
     "  --limits RECORD    compare kernels with what this host can do: with a record of examples/libppu/limits.c\n"
     "  --svg              make a picture of the timeline in SVG instead\n"
+    "  --lanes N          with --svg: draw at most N of the slices that lie beside each other on a track\n"
     "  --flame            make the flame graph of the firmware in SVG instead\n"
     "  --help             print this help\n"
     "  --version          print the version\n"
@@ -39,20 +40,18 @@ struct options {
     const char *limits; /* NULL: kernels are compared with nothing */
     const char *record;
     enum picture picture;
+    uint32_t lanes; /* of each track, in a picture */
 };
 
 static struct options report_options(int argc, char **argv)
 {
     static const struct option known[] = {
-        { "output", required_argument, NULL, 'o' },
-        { "limits", required_argument, NULL, 'l' },
-        { "svg", no_argument, NULL, 's' },
-        { "flame", no_argument, NULL, 'f' },
-        { "help", no_argument, NULL, 'h' },
-        { "version", no_argument, NULL, 'V' },
-        { 0 },
+        { "output", required_argument, NULL, 'o' }, { "limits", required_argument, NULL, 'l' },
+        { "lanes", required_argument, NULL, 'n' },  { "svg", no_argument, NULL, 's' },
+        { "flame", no_argument, NULL, 'f' },        { "help", no_argument, NULL, 'h' },
+        { "version", no_argument, NULL, 'V' },      { 0 },
     };
-    struct options options = { .output = NULL };
+    struct options options = { .lanes = UINT32_MAX };
 
     for (int option; (option = getopt_long(argc, argv, "o:hV", known, NULL)) != -1;) {
         switch (option) {
@@ -61,6 +60,9 @@ static struct options report_options(int argc, char **argv)
             break;
         case 'l':
             options.limits = optarg;
+            break;
+        case 'n':
+            options.lanes = (uint32_t)message_number("--lanes", optarg, 1, UINT32_MAX);
             break;
         case 's':
             options.picture = PICTURE_TIMELINE;
@@ -87,7 +89,7 @@ static struct options report_options(int argc, char **argv)
 static void write_report(const struct options *options, const struct page *page)
 {
     FILE *file = fopen(options->output, "we");
-    bool written = file && (options->picture == PICTURE_TIMELINE ? svg_write(file, page->timeline)
+    bool written = file && (options->picture == PICTURE_TIMELINE ? svg_write(file, page->timeline, options->lanes)
                             : options->picture == PICTURE_FLAME  ? flame_write(file, page->stacks)
                                                                  : page_write(file, page));
     int reason = errno;

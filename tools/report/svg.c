@@ -10,6 +10,7 @@
 #define LEFT 180.0
 #define ROW 14u
 #define PIXEL 0.5
+#define NOT_DRAWN UINT32_MAX
 #define CHARACTER 5.5
 #define LEAST_NAMED 60.0 /* a slice so wide has its name in it */
 #define TICKS 10u
@@ -86,36 +87,70 @@ static void put_times(FILE *file, const struct timeline *timeline, uint32_t rows
     }
 }
 
-bool svg_write(FILE *file, const struct timeline *timeline)
+/* Keeps the tracks that are drawn, whose order this is, and gives each its row; returns how many they are. */
+static uint32_t choose_rows(const struct timeline *timeline, uint32_t lanes, uint32_t *order, uint32_t count,
+                            uint32_t *row)
+{
+    uint32_t kept = 0;
+
+    for (uint32_t i = 0; i < timeline->tracks; i++) {
+        row[i] = NOT_DRAWN;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        if (timeline->track[order[i]].lane < lanes) {
+            row[order[i]] = kept;
+            order[kept++] = order[i];
+        }
+    }
+    return kept;
+}
+
+static void put_names(FILE *file, const struct timeline *timeline, const uint32_t *order, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        const struct timeline_track *track = &timeline->track[order[i]];
+        if (track->lane == 0 || track->kind == TRACK_WARP) {
+            put_text(file, 2, i * ROW + 10.0, timeline->texts.text[track->name]);
+        }
+    }
+}
+
+static void put_slices(FILE *file, const struct timeline *timeline, const uint32_t *row, struct svg_run *run)
+{
+    for (uint32_t i = 0; i < timeline->slices; i++) {
+        uint32_t track = timeline->slice[i].track;
+        if (row[track] != NOT_DRAWN) {
+            put_slice(file, timeline, &timeline->slice[i], row[track], &run[track]);
+        }
+    }
+    for (uint32_t i = 0; i < timeline->tracks; i++) {
+        if (run[i].end > run[i].x) {
+            put_rect(file, timeline, &run[i], row[i]);
+        }
+    }
+}
+
+bool svg_write(FILE *file, const struct timeline *timeline, uint32_t lanes)
 {
     uint32_t count = 0;
     uint32_t *order = page_order(timeline, &count);
     uint32_t *row = calloc(timeline->tracks + 1, sizeof(*row));
     struct svg_run *run = calloc(timeline->tracks + 1, sizeof(*run));
+    bool has_room = order && row && run;
 
-    fprintf(file,
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %.0f %u\" font-family=\"sans-serif\" "
-            "font-size=\"9\">\n",
-            WIDTH, (count + 2) * ROW);
-    put_times(file, timeline, count);
-    for (uint32_t i = 0; order && row && i < count; i++) {
-        row[order[i]] = i;
-        if (timeline->track[order[i]].lane == 0 || timeline->track[order[i]].kind == TRACK_WARP) {
-            put_text(file, 2, i * ROW + 10.0, timeline->texts.text[timeline->track[order[i]].name]);
-        }
+    if (has_room) {
+        count = choose_rows(timeline, lanes, order, count, row);
+        fprintf(file,
+                "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %.0f %u\" font-family=\"sans-serif\" "
+                "font-size=\"9\">\n",
+                WIDTH, (count + 2) * ROW);
+        put_times(file, timeline, count);
+        put_names(file, timeline, order, count);
+        put_slices(file, timeline, row, run);
+        fputs("</svg>\n", file);
     }
-    for (uint32_t i = 0; row && run && i < timeline->slices; i++) {
-        uint32_t track = timeline->slice[i].track;
-        put_slice(file, timeline, &timeline->slice[i], row[track], &run[track]);
-    }
-    for (uint32_t i = 0; row && run && i < timeline->tracks; i++) {
-        if (run[i].end > run[i].x) {
-            put_rect(file, timeline, &run[i], row[i]);
-        }
-    }
-    fputs("</svg>\n", file);
     free(order);
     free(row);
     free(run);
-    return fflush(file) == 0 && !ferror(file);
+    return has_room && fflush(file) == 0 && !ferror(file);
 }
