@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Tests ppu-report: the page holds what the record does, a browser shows it, and every wrong use is told.
 
-The browser is Chromium. Where there is none (it is no package that the build installs), its test is skipped.
+The browser is Chromium, which tools/setup/packages.list has. Where there is none, what it shows is not tested.
 """
 
 import json
@@ -78,6 +78,8 @@ def profile():
     assert all(line["cells"][1] == "32768" and len(line["insns"]) == 1 for line in counted), counted
     assert "mad v0, s6, s7, v0" in [line["cells"][7].split("#")[0].strip() for line in counted], counted
     row, = data["kernels"]
+    # Two loads and a store of side by side words: each warp makes one transaction.
+    assert dict(zip(data["kernel_columns"], row))["transactions an access"] == "1.00", row
     total = dict(zip(data["kernel_columns"], row))["warp instructions"]
     assert int(total) == 19 * 32768 and data["profile"]["about"].startswith(f"{total} warp instructions"), data["profile"]
     if BROWSER:
@@ -197,6 +199,21 @@ def browser_shows():
     assert min(line[0] for line in coloured if line) > 200, "slices lie over the names of tracks"
 
 
+def million():
+    """A page of 1,000,000 records opens in a browser, which shows all of them."""
+    made = subprocess.run([TOOLS / "bench-trace", at("large.trace"), "1000000"], capture_output=True, text=True, timeout=60)
+    assert made.returncode == 0, made
+    assert run("ppu-report", at("large.trace"), "-o", at("large.html")).returncode == 0
+    data = data_of(at("large.html"))
+    slices = sum(len(track["start"]) for track in data["tracks"])
+    assert data["records"] >= 1000000 and slices > 500000, (data["records"], slices)
+    if BROWSER:
+        shown = browse(f"file://{at('large.html')}#task", "--dump-dom").stdout
+        assert f"{data['records']} records, {len(data['tracks'])} tracks, {slices} slices" in shown, shown[-500:]
+        found = sum(track["name"].count(number) for track in data["tracks"] for number, name in enumerate(data["names"]) if "task" in name.lower())
+        assert f'<span id="found">{found} found</span>' in shown and f'data-drawn="{len(data["tracks"]) * 15 + 20}"' in shown
+
+
 def svg():
     assert run("ppu-report", "--svg", at("bfs.trace"), "-o", at("bfs.svg")).returncode == 0
     rects = ElementTree.parse(at("bfs.svg")).getroot().findall("{http://www.w3.org/2000/svg}rect")
@@ -233,6 +250,7 @@ if __name__ == "__main__":
         ("the flame graph of the firmware", flame_graph),
         ("names do no harm", names_do_no_harm),
         ("a browser shows it", browser_shows),
+        ("a page of 1,000,000 records opens in a browser", million),
         ("a picture in SVG", svg),
         ("wrong use is told in words", wrong_use),
     ])
