@@ -15,7 +15,6 @@
 #include "opencl/submit/printf.h"
 
 /* The device ends what runs too long; this only says how often a waiter looks at the clock. */
-#define WAIT_NS (60ull * 1000000000u)
 
 /* A buffer as the other device sees it. */
 struct copy {
@@ -172,9 +171,7 @@ static enum ppu_err run_remote(struct remote_launch *remote)
     ppu_block_wait_idle(block);
     err = ppu_block_submit(block, &done);
     if (err == PPU_OK) {
-        do {
-            err = ppu_event_wait(&done, WAIT_NS);
-        } while (err == PPU_ERR_TIMEOUT && ppu_channel_error(submitter->channel, NULL) == PPU_OK);
+        err = submitter_wait(submitter, remote->event, &done);
     }
     remote->event->took_ns = err == PPU_OK ? host_clock_ns() - begin_ns : 0;
     return err;

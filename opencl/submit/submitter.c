@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "opencl/submit/submitter.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "opencl/api/host_clock.h"
@@ -12,8 +13,9 @@
 #include "ppu/sem.h"
 
 #define ENTRIES (2u * SUBMITTER_DEPTH)
-/* The device ends what runs too long; this only says how often a waiter looks at the clock. */
-#define WAIT_NS (60ull * 1000000000u)
+/* The device ends what runs too long; this only says how often the program is told that it waits. */
+#define NOTICE_S 60.0 /* unless PPU_WAIT_NOTICE says otherwise */
+#define NOTICE_MOST_S 86400.0
 
 struct times {
     struct ppu_sem begin, end;
@@ -155,6 +157,32 @@ static const char *fail_all(struct submitter *submitter, enum ppu_err err)
     return lost;
 }
 
+/* A word that is no number of seconds changes nothing. */
+static uint64_t notice_time(void)
+{
+    const char *text = secure_getenv("PPU_WAIT_NOTICE");
+    char *end = NULL;
+    double wanted_s = text ? strtod(text, &end) : 0;
+    bool is_number = text && end != text && *end == 0 && wanted_s > 0 && wanted_s <= NOTICE_MOST_S;
+
+    return (uint64_t)((is_number ? wanted_s : NOTICE_S) * 1e9);
+}
+
+enum ppu_err submitter_wait(const struct submitter *submitter, const struct _cl_event *event,
+                            const struct ppu_event *done)
+{
+    struct ppu_error error;
+    enum ppu_err err = ppu_event_wait(done, submitter->notice_ns);
+
+    while (err == PPU_ERR_TIMEOUT && ppu_channel_error(submitter->channel, NULL) == PPU_OK) {
+        if (ppu_event_error(done, &error) == PPU_ERR_TIMEOUT) {
+            context_notify(submitter->queue->context, event_command_name(event), error.text);
+        }
+        err = ppu_event_wait(done, submitter->notice_ns);
+    }
+    return err;
+}
+
 static void await_first(struct submitter *submitter)
 {
     cl_context context = submitter->queue->context;
@@ -165,11 +193,7 @@ static void await_first(struct submitter *submitter)
     struct ppu_error error;
 
     pthread_mutex_unlock(&context->lock);
-    enum ppu_err err = ppu_event_wait(&done, WAIT_NS);
-    if (err == PPU_ERR_TIMEOUT && ppu_channel_error(submitter->channel, NULL) == PPU_OK) {
-        pthread_mutex_lock(&context->lock);
-        return;
-    }
+    enum ppu_err err = submitter_wait(submitter, event, &done);
     if (err != PPU_OK) {
         enum ppu_err told = ppu_channel_error(submitter->channel, &error);
         context_notify(context, event_command_name(event), told != PPU_OK ? error.text : ppu_error_text(err));
@@ -236,6 +260,7 @@ enum ppu_err submitter_open(struct submitter *submitter, cl_command_queue queue)
 {
     memset(submitter, 0, sizeof(*submitter));
     submitter->queue = queue;
+    submitter->notice_ns = notice_time();
     pthread_cond_init(&submitter->work, NULL);
     enum ppu_err err = open_objects(submitter);
     if (err != PPU_OK) {

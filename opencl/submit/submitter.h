@@ -20,6 +20,7 @@ struct submitter {
     cl_event printing;           /* in flight, with that memory; NULL: none. There is at most one */
     struct ppu_program *warm_up; /* a kernel that was launched when the PPU was new; NULL: none */
     uint64_t ended_ns;           /* when the last command has, by the host's clock; of the thread */
+    uint64_t notice_ns;          /* after so long the program is told what a command waits for */
     bool broken;                 /* its channel cannot be used again */
     bool threaded;
     pthread_t thread; /* waits for the commands in flight */
@@ -34,6 +35,9 @@ struct ppu_context *submitter_space(const struct submitter *submitter);
 void submitter_close(struct submitter *submitter);
 /* True when there is room in flight for the command. */
 bool submitter_takes(const struct submitter *submitter, const struct _cl_event *event);
+/* Waits for what a command became, and tells the context's callback now and then why it is not done. */
+enum ppu_err submitter_wait(const struct submitter *submitter, const struct _cl_event *event,
+                            const struct ppu_event *done);
 /* With the context's lock, when the submitter takes it: gives the command to the device. */
 void submitter_issue(struct submitter *submitter, cl_event event);
 

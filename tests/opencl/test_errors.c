@@ -322,6 +322,50 @@ static void time_is_limited(void **state)
     check(clReleaseContext(context));
 }
 
+static void CL_CALLBACK keep_first_notice(const char *text, const void *info, size_t bytes, void *user)
+{
+    char *first = user;
+
+    if (first[0] == 0) {
+        keep_notice(text, info, bytes, user);
+    }
+}
+
+/* A command that takes long is told of, with why it is not done. */
+static void a_long_wait_is_told(void **state)
+{
+    struct fixture *f = *state;
+    const char *text = endless;
+    static char notice[NOTICE_BYTES];
+    const size_t one = 1;
+    cl_int error = CL_SUCCESS;
+
+    cl_context context = clCreateContext(NULL, 1, &f->device, keep_first_notice, notice, &error);
+    check(error);
+    setenv("PPU_WAIT_NOTICE", "0.1", 1);
+    cl_command_queue queue = limited_queue(context, f->device, 1000, CL_SUCCESS);
+    cl_program program = clCreateProgramWithSource(context, 1, &text, NULL, &error);
+    check(error);
+    check(clBuildProgram(program, 0, NULL, "-cl-std=CL3.0", NULL, NULL));
+    cl_mem buffer = clCreateBuffer(context, 0, 64, NULL, &error);
+    check(error);
+    cl_kernel kernel = clCreateKernel(program, "k", &error);
+    check(error);
+    check(clSetKernelArg(kernel, 0, sizeof(buffer), &buffer));
+    check(clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &one, NULL, 0, NULL, NULL));
+    clFinish(queue);
+    unsetenv("PPU_WAIT_NOTICE");
+    if (strncmp(notice, "clEnqueueNDRangeKernel: wait for an event: time is over; channel ", 65) != 0 ||
+        !strstr(notice, " runs in slot ")) {
+        fail_msg("\"%s\" does not say what the command waits for", notice);
+    }
+    check(clReleaseKernel(kernel));
+    check(clReleaseMemObject(buffer));
+    check(clReleaseProgram(program));
+    check(clReleaseCommandQueue(queue));
+    check(clReleaseContext(context));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -333,6 +377,7 @@ int main(void)
         cl_test("a compiler that is not there is told [F6]", a_missing_compiler_is_told),
         cl_test("a kernel's fault is told with command, cause and place", a_fault_is_told),
         cl_test("a queue's time limit ends kernels and what they enqueue, and is named", time_is_limited),
+        cl_test("what a command waits for is told while it lasts", a_long_wait_is_told),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -108,7 +108,7 @@ def everything():
     assert any(re.fullmatch(r"block at line \d+ beside quicksort", event["name"]) for event in on["Slot"]), on["Slot"][:3]
     counters = {event["name"] for event in seen.events if event["ph"] == "C"}
     assert {"CTAs on SMs", "Occupancy in %", "Active lanes", "Commands of OpenCL", "Tasks that run", "Total INSNS",
-            "Total TRANSACTIONS", "Total DIVERGENT"} <= counters, counters
+            "Total TRANSACTIONS", "Total DIVERGENT", "Tokens in queues"} <= counters, counters
     occupancy = [event["args"]["value"] for event in seen.events if event["ph"] == "C" and event["name"] == "Occupancy in %"]
     assert 0 < max(occupancy) <= 100 and occupancy[-1] == 0, occupancy[-3:]
 
