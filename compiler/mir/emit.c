@@ -24,7 +24,8 @@ struct emit {
     struct emit_call *calls;
     uint32_t call_count;
     unsigned call_cap;
-    uint32_t loop;   /* the begin of the loop over parts that is open */
+    uint32_t loop; /* the begin of the loop over parts that is open */
+    uint32_t outer_loop;
     uint32_t *start; /* of each block: its first instruction, from the kernel's first */
     struct emit_jump *jumps;
     uint32_t jump_count;
@@ -424,17 +425,36 @@ static struct position put_copies(struct emit *e, struct position begin)
     return (struct position){ end.block, end.insn + 1 };
 }
 
-/* The loop's begin and end name each other. */
-static void put_loop_border(struct emit *e, const struct mir_insn *insn)
+/* Begin or end of one loop over two parts, which name each other; `begin`: where the loop's begin is. */
+static void put_loop_insn(struct emit *e, const struct mir_insn *insn, uint32_t *begin)
 {
     uint32_t at = here(e);
 
     put_insn(e, insn);
     if (subvector_begins(insn)) {
-        e->loop = at;
+        *begin = at;
     } else {
-        set_distance(e, at, e->loop + 1);
-        set_distance(e, e->loop, at + 1);
+        set_distance(e, at, *begin + 1);
+        set_distance(e, *begin, at + 1);
+    }
+}
+
+/* Four parts take two loops, over halves of 64 lanes and in it over those of 32: their masks are three scalars. */
+static void put_loop_border(struct emit *e, const struct mir_insn *insn)
+{
+    struct mir_insn inner = *insn, outer = *insn;
+    const bool two = insn->code.wd > 1;
+
+    inner.code.wd = 1;
+    inner.d.sub = (uint8_t)(insn->d.sub + (two ? 2 : 0));
+    outer.code.wd = 2;
+    outer.code.op = subvector_begins(insn) ? PPU_OP_SVBEGIN64 : PPU_OP_SVEND64;
+    if (two && subvector_begins(insn)) {
+        put_loop_insn(e, &outer, &e->outer_loop);
+    }
+    put_loop_insn(e, &inner, &e->loop);
+    if (two && subvector_ends(insn)) {
+        put_loop_insn(e, &outer, &e->outer_loop);
     }
 }
 

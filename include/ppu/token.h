@@ -30,6 +30,7 @@ enum ppu_token_type {
 /* Why a lane is disabled (E3): a token type, or one of these. */
 enum ppu_reason {
     PPU_REASON_ACTIVE = 0,
+    PPU_REASON_LOOP = 12, /* another part of the warp runs a sub-vector loop (D7) */
     PPU_REASON_PART = 13, /* another part of the warp runs a segment (D3) */
     PPU_REASON_BARRIER = 14,
     PPU_REASON_ENDED = 15,

@@ -488,7 +488,7 @@ static void emit_segment(struct gen *g, uint32_t depth)
     g->meets = depth == 0 && form != 4 ? 1 : 0;
     g->jump = 0;
     if (form == 0) {
-        emit(g, "svbegin s28, behind%u\npart%u:\n", label, label);
+        emit(g, "svbegin64 s28, behind%u\nhalf%u:\nsvbegin s30, end%u\npart%u:\n", label, label, label, label);
     } else if (form == 4) {
         emit(g, "sventer %u\n", PPU_SUBVECTOR_MAY);
     } else {
@@ -500,7 +500,7 @@ static void emit_segment(struct gen *g, uint32_t depth)
     }
     emit_body(g, depth + 1, false, 0);
     if (form == 0) {
-        emit(g, "svend s28, part%u\nbehind%u:\n", label, label);
+        emit(g, "svend s30, part%u\nend%u:\nsvend64 s28, half%u\nbehind%u:\n", label, label, label, label);
     } else {
         emit(g, "svleave\n");
     }

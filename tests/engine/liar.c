@@ -219,7 +219,6 @@ static const struct field {
     FIELD(OF_WARP, warp, window),
     FIELD(OF_WARP, warp, segment),
     FIELD(OF_WARP, warp, segment.part),
-    FIELD(OF_WARP, warp, segment.scalar),
     FIELD(OF_WARP, warp, segment.shared),
     FIELD(OF_WARP, warp, segment.floor),
     FIELD(OF_WARP, warp, segment.begin),

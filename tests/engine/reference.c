@@ -551,6 +551,8 @@ static bool of_warp(const struct ppu_insn *insn)
         return true;
     case PPU_OP_SVBEGIN:
     case PPU_OP_SVEND:
+    case PPU_OP_SVBEGIN64: /* with an SVBEGIN behind it, which begins the segment here */
+    case PPU_OP_SVEND64:
         return false; /* the masks in their scalars are nobody's */
     default:
         return insn->scalar;

@@ -85,7 +85,9 @@ static void parts_follow_each_other(void **state)
         { KERNEL TICKETS("svleave", "svleave"), false }, /* outside a segment it is nothing */
         { KERNEL TICKETS("sventer 0", "svleave"), true },
         { KERNEL TICKETS("sventer 4", "svleave"), true },
-        { KERNEL TICKETS("svbegin s20, behind\nhead:", "svend s20, head\nbehind:"), true },
+        { KERNEL TICKETS("svbegin64 s20, behind\nhalf: svbegin s22, end\nhead:",
+                         "svend s22, head\nend: svend64 s20, half\nbehind:"),
+          true },
         { KERNEL TICKETS("sventer 2", ""), true }, /* a segment may end with the thread */
     };
     struct rig *rig = *state;
@@ -378,27 +380,70 @@ static void the_loop_keeps_the_other_half(void **state)
     }
 }
 
-static void the_loop_of_four_parts(void **state)
+/* Four parts take two loops: a pair of scalars has the other half of 64, a scalar the other part. */
+static void the_loops_of_four_parts(void **state)
 {
+    static const uint32_t part[4] = { UINT32_MAX, UINT32_MAX, ~(1u << 6), 0x00ffffff };
     struct rig *rig = *state;
     const uint32_t *out = rig_data(rig, TICKETS_AT);
 
     run_done(rig,
              ".kernel k\nldp.b64 s0, [0]\nrdsr v0, %tid\nshl v4, v0, 4\nisetp.eq p0, v0, 70\n@p0 exit\n"
-             "svbegin s61, behind\nhead: mov v8, s61\nmov v9, s62\nmov v10, s63\nmov v11, 1\n"
-             "stg.b128 v8, [s0+v4+0x1000]\nsvend s61, head\nbehind: exit\n",
+             "svbegin64 s60, behind\nhalf: svbegin s63, end\nhead: mov v8, s60\nmov v9, s61\nmov v10, s63\n"
+             "mov v11, 1\nstg.b128 v8, [s0+v4+0x1000]\nsvend s63, head\nend: svend64 s60, half\nbehind: exit\n",
              128, 120);
     for (uint32_t t = 0; t < 120; t++) {
-        const uint32_t all[4] = { UINT32_MAX, UINT32_MAX, ~(1u << 6), 0x00ffffff };
-        uint32_t slot = 0;
+        const uint32_t own = t / 32, other_half = own < 2 ? 2 : 0;
 
-        for (uint32_t part = 0; part < 4 && t != 70; part++) {
-            if (part != t / 32) {
-                assert_int_equal(out[4 * t + slot], all[part]);
-                slot++;
+        assert_int_equal(out[4 * t + 3], t != 70);
+        if (t != 70) {
+            assert_int_equal(out[4 * t], part[other_half]);
+            assert_int_equal(out[4 * t + 1], part[other_half + 1]);
+            assert_int_equal(out[4 * t + 2], part[own ^ 1u]);
+        }
+    }
+}
+
+/*
+ * The scalar is all that the loop has: a program that writes over it, skips the high part or runs it with fewer lanes,
+ * and the others go on when no lane can, so that each comes to the end once. It names only lanes that wait there.
+ */
+static void the_scalar_is_the_state(void **state)
+{
+    static const struct {
+        const char *inside; /* of a loop over two parts; each lane that runs it adds 1 to its word */
+        uint32_t low, high; /* how often lanes of the parts have run it */
+    } cases[] = {
+        { "nop", 1, 1 },
+        { "isetp.ltu p1, v0, 32\n@p1 mov v6, 1\nmov s9, s9", 1, 1 },
+        { "mov s9, -1", 1, 1 }, /* names lanes that do not wait */
+        { "readfirst s10, v0\nisetp.eq.s p1, s10, 0\n@p1 mov s9, 0x0000ffff", 1, 1 },
+        { "readfirst s10, v0\nisetp.eq.s p1, s10, 0\n@p1 mov s9, 0", 1, 1 },
+        { "isetp.ltu p1, v0, 32\n@p1 exit", 1, 1 },
+        { "isetp.geu p1, v0, 32\n@p1 exit", 1, 1 },
+        { "isetp.eq p1, v0, 3\n@p1 exit", 1, 1 },
+        { "yield", 1, 1 },
+        { "bar 0", 1, 1 },
+    };
+    struct rig *rig = *state;
+
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(cases); i++) {
+        const uint32_t *out = rig_data(rig, TICKETS_AT);
+        char text[1024];
+
+        snprintf(text, sizeof(text),
+                 ".kernel k\nldp.b64 s0, [0]\nrdsr v0, %%tid\nshl v4, v0, 2\nadd v4, v4, 0x1000\nmov v6, 1\n"
+                 "svbegin s9, behind\nhead: atomg.add.relaxed.dev _, [s0+v4], v6\n%s\nsvend s9, head\n"
+                 "behind: mov v5, 0x10000\natomg.add.relaxed.dev _, [s0+v4], v5\nexit\n",
+                 cases[i].inside);
+        run_done(rig, text, 64, 64);
+        for (uint32_t t = 0; t < 64; t++) {
+            const uint32_t times = t < 32 ? cases[i].low : cases[i].high;
+
+            if ((out[t] & 0xffff) != times || out[t] >> 16 > 1) {
+                fail_msg("'%s': lane %u: 0x%x", cases[i].inside, t, out[t]);
             }
         }
-        assert_int_equal(out[4 * t + 3], t != 70);
     }
 }
 
@@ -418,11 +463,10 @@ static const struct wrong {
     { "sventer 0\nyield", 1, PPU_FAULT_SUBVECTOR, 8, 0 },
     { "sventer 0\nyieldn 1", 1, PPU_FAULT_SUBVECTOR, 8, 0 },
     { "sventer 0\nsventer 0", 1, PPU_FAULT_SUBVECTOR, 8, 0 },
-    { "sventer 0\nsvbegin s8, .+2\nnop", 1, PPU_FAULT_SUBVECTOR, 8, 0 },
-    { "sventer 0\nsvend s8, .-1", 1, PPU_FAULT_SUBVECTOR, 8, 0 },
+    { "svbegin s8, .+2\nnop", 0, PPU_FAULT_SUBVECTOR, 8, 0 }, /* both halves of a warp of 128 */
     { "svend s8, .-1", 0, PPU_FAULT_SUBVECTOR, 8, 0 },
     { "isetp.eq p1, v0, 40\n@p1 sventer 0", 1, PPU_FAULT_SUBVECTOR, 8, 0 },
-    { "isetp.eq p1, v0, 40\n@p1 svbegin s8, .+2\nnop", 1, PPU_FAULT_SUBVECTOR, 8, 0 },
+    { "isetp.eq p1, v0, 40\n@p1 svbegin64 s8, .+2\nnop", 1, PPU_FAULT_SUBVECTOR, 8, 0 },
     { "csenter\nsventer 0", 1, PPU_FAULT_SECTION, 8, 0 },
     /* ends where lanes are missing, or elsewhere than for the part before */
     { "sventer 0\nisetp.eq p1, v0, 40\nssy meet\n@p1 bra other\nsvleave\nother: sync meet\nmeet: svleave", 4,
@@ -440,14 +484,10 @@ static const struct wrong {
     { "sventer 8\nmov v15, 1\nmov v16, 1", 2, PPU_FAULT_BAD_REGISTER, 8, 8 },
     { "sventer 9", 0, PPU_FAULT_BAD_REGISTER, 8, 8 },
     { "sventer 4\nsvleave\nmov v8, 1", 2, PPU_FAULT_BAD_REGISTER, 8, 8 },
-    { "svbegin s8, .+3\nmov v8, 1\nsvend s8, .-1", 1, PPU_FAULT_BAD_REGISTER, 8, 8 },
-    { "svbegin s63, .+3\nnop\nsvend s63, .-1", 0, PPU_FAULT_BAD_REGISTER, 8, 0 }, /* of waves of 128 */
-    /* loops */
-    { "svbegin s8, .+3\nmov s8, 1\nsvend s8, .-1", 2, PPU_FAULT_SUBVECTOR, 8, 0 },
-    { "svbegin s8, .+3\nnop\nsvend s9, .-1", 2, PPU_FAULT_SUBVECTOR, 8, 0 },
-    { "svbegin s8, .+3\nnop\nsvend s8, .-2", 2, PPU_FAULT_SUBVECTOR, 8, 0 },
-    { "svbegin s8, .+4\nnop\nsvend s8, .-1\nnop", 2, PPU_FAULT_SUBVECTOR, 8, 0 },
-    { "svbegin s8, .+3\nnop\nsvleave", 2, PPU_FAULT_SUBVECTOR, 8, 0 },
+    { "svbegin64 s8, .+3\nmov v8, 1\nsvend64 s8, .-1", 1, PPU_FAULT_BAD_REGISTER, 8, 8 },
+    /* The end of a loop that only some of the part come to, and the end of another form. */
+    { "svbegin64 s8, .+4\nisetp.eq p1, v0, 40\n@p1 svend64 s8, .-1\nsvend64 s8, .-2", 2, PPU_FAULT_SUBVECTOR, 8, 0 },
+    { "sventer 0\nsvbegin s8, .+3\nbar 0\nsvend s8, .-1", 2, PPU_FAULT_SUBVECTOR, 8, 0 },
 };
 
 static void wrong_segments_fault(void **state)
@@ -536,7 +576,10 @@ int main(void)
         { "an SM has as many warps as their registers let [D4]", more_warps_fit, rig_setup_slices, rig_teardown, NULL },
         { "the loop keeps the other half's mask in a scalar [D7]", the_loop_keeps_the_other_half, rig_setup_slices,
           rig_teardown, NULL },
-        { "the loop of four parts [D7]", the_loop_of_four_parts, rig_setup_slices, rig_teardown, NULL },
+        { "four parts take two loops, over halves of 64 and in them of 32 [D7]", the_loops_of_four_parts,
+          rig_setup_slices, rig_teardown, NULL },
+        { "a loop's scalar is its state, and no lane is lost by what it holds [D7][D10]", the_scalar_is_the_state,
+          rig_setup_slices, rig_teardown, NULL },
         { "segments that cannot be are faults [D3][D4][D7]", wrong_segments_fault, rig_setup_slices, rig_teardown,
           NULL },
         { "a task may begin in sub-vector mode [D6]", the_default_is_inverted, rig_setup_slices, rig_teardown, NULL },

@@ -57,8 +57,9 @@ static const char *const texts[] = {
     /* segments */
     ".kernel k\n.vregs 8\n.shared_vregs 4\n" BEGIN "sventer 4\nadd v8, v2, 1\nstg.b32 v8, [s0+v1]\n"
     "ldg.b32 v9, [s0+v1]\nadd v3, v9, v8\nsvleave\nbar 1\nbra again\n",
-    ".kernel k\n.vregs 8\n" BEGIN "svbegin s20, behind\nhead: add v3, v2, 1\nstg.b32 v3, [s0+v1]\nsvend s20, head\n"
-    "behind: isetp.ltu p1, v0, 40\n@p1 yield\nbra again\n",
+    ".kernel k\n.vregs 8\n" BEGIN
+    "svbegin64 s20, behind\nhalf: svbegin s22, end\nhead: add v3, v2, 1\nstg.b32 v3, [s0+v1]\n"
+    "svend s22, head\nend: svend64 s20, half\nbehind: isetp.ltu p1, v0, 40\n@p1 yield\nbra again\n",
     /* children */
     ".kernel k\n" BEGIN "stg.b32 v2, [s0+v1]\ncwait\nlds.b32 v5, [v1]\nbra again\n",
     /* system memory */

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# Runs a segment for one part of a wave after the other, by a loop over the parts and by instructions of the mode.
+# Runs a segment for one part of a wave after the other, by loops over the parts and by instructions of the mode.
 # Thread i of the wave draws two tickets and stores them, 8 bytes. Parameters: counter of tickets, and behind it results.
 .kernel looped
 .param 8
@@ -9,13 +9,17 @@
     shl v2, v0, 3
     mov v3, 1
     mov v4, 0
-    svbegin s20, behind
+    svbegin64 s20, behind
+halves:
+    svbegin s22, half
 head:
     atomg.add.relaxed.dev v5, [s0+v4], v3
     stg.b32 v5, [s0+v2+8]
     atomg.add.relaxed.dev v5, [s0+v4], v3
     stg.b32 v5, [s0+v2+12]
-    svend s20, head
+    svend s22, head
+half:
+    svend64 s20, halves
 behind:
     exit
 

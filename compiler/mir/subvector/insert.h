@@ -26,12 +26,12 @@ void subvector_drop_empty(struct mir *mir);
 
 static inline bool subvector_begins(const struct mir_insn *insn)
 {
-    return insn->code.op == PPU_OP_SVENTER || insn->code.op == PPU_OP_SVBEGIN;
+    return insn->code.op == PPU_OP_SVENTER || insn->code.op == PPU_OP_SVBEGIN || insn->code.op == PPU_OP_SVBEGIN64;
 }
 
 static inline bool subvector_ends(const struct mir_insn *insn)
 {
-    return insn->code.op == PPU_OP_SVLEAVE || insn->code.op == PPU_OP_SVEND;
+    return insn->code.op == PPU_OP_SVLEAVE || insn->code.op == PPU_OP_SVEND || insn->code.op == PPU_OP_SVEND64;
 }
 
 #endif

@@ -680,6 +680,8 @@ enum step engine_branch(struct exec *x, const struct ppu_insn *insn, const struc
     case PPU_OP_SVLEAVE:
     case PPU_OP_SVBEGIN:
     case PPU_OP_SVEND:
+    case PPU_OP_SVBEGIN64:
+    case PPU_OP_SVEND64:
         return engine_subvector(x, insn, mask);
     case PPU_OP_YIELDN:
         return yield_if(x, mask, turn_to_yield(x->w, mask, (uint32_t)insn->imm));

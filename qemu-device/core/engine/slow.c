@@ -332,8 +332,6 @@ static uint32_t lanes_written(const struct exec *x)
     case PPU_OP_BALLOT:
     case PPU_OP_ACTIVE:
         return insn->rd + x->passes;
-    case PPU_OP_SVBEGIN:
-        return insn->rd + x->passes - 1u;
     default:
         return 0;
     }

@@ -3,6 +3,10 @@
  * Sub-vector mode (D2 to D7): a segment is run by one part of the warp, 32 lanes, after the other. The parts that do
  * not run are disabled lanes like others, but no token names them: they go on when the running part has come to the end
  * of the segment, or has ended. Tokens that were queued before the segment stay below a floor meanwhile.
+ *
+ * The loop form (D7) has no state but the program's: its scalar has the mask of the part that waits, and each lane that
+ * waits knows that it does and where. A program that writes over the scalar gets its lanes in another order, and loses
+ * none: those that nothing names go on by themselves when no other lane can.
  */
 #include "qemu-device/core/engine/subvector.h"
 #include "qemu-device/core/core.h"
@@ -12,6 +16,7 @@
 #include "qemu-device/core/engine/engine.h"
 #include "qemu-device/core/engine/slow.h"
 #include "qemu-device/core/sm/exec.h"
+#include "qemu-device/core/sm/lane_rows.h"
 #include "qemu-device/core/sm/lanes.h"
 #include "qemu-device/core/sm/mode.h"
 #include "qemu-device/core/sm/registers.h"
@@ -107,36 +112,6 @@ void subvector_start(struct warp *w, const struct dist_task *task)
     }
 }
 
-/* Masks of the parts that do not run, the lowest first, as scalars hold them. */
-static void masks_of_others(const struct warp *w, uint32_t masks[PPU_MAX_WAVE_WORDS])
-{
-    const struct lanes left = lanes_and(&w->segment.entered, &w->live);
-    uint32_t count = 0;
-
-    for (uint32_t part = 0; part < w->passes; part++) {
-        if (part != w->segment.part) {
-            masks[count++] = left.m[part];
-        }
-    }
-}
-
-static void keep_masks(struct warp *w)
-{
-    uint32_t masks[PPU_MAX_WAVE_WORDS];
-
-    masks_of_others(w, masks);
-    memcpy(&w->sreg[w->segment.scalar], masks, (w->passes - 1u) * sizeof(masks[0]));
-}
-
-/* Nobody wrote to the scalars. */
-static bool masks_kept(const struct warp *w)
-{
-    uint32_t masks[PPU_MAX_WAVE_WORDS];
-
-    masks_of_others(w, masks);
-    return memcmp(&w->sreg[w->segment.scalar], masks, (w->passes - 1u) * sizeof(masks[0])) == 0;
-}
-
 bool subvector_next(struct exec *x)
 {
     struct warp *w = x->w;
@@ -148,9 +123,6 @@ bool subvector_next(struct exec *x)
 
         w->segment.part = (uint8_t)part;
         engine_enable(w, &next, w->segment.begin);
-        if (w->segment.loop) {
-            keep_masks(w);
-        }
         subvector_rows(x);
         return true;
     }
@@ -162,10 +134,10 @@ bool subvector_next(struct exec *x)
 
 /* ---- instructions ---- */
 
-/* Only the loop form works on a device without the mode. */
+/* Only loops work on a device without the mode. */
 static bool exists(const struct exec *x, enum ppu_op op)
 {
-    return core_config_of(x->sm->core)->subvector || op == PPU_OP_SVBEGIN || op == PPU_OP_SVEND;
+    return core_config_of(x->sm->core)->subvector || (op != PPU_OP_SVENTER && op != PPU_OP_SVLEAVE);
 }
 
 static enum step enter(struct exec *x, const struct ppu_insn *insn, const struct lanes *mask)
@@ -184,22 +156,6 @@ static enum step enter(struct exec *x, const struct ppu_insn *insn, const struct
     }
     begin_segment(w, &(struct segment){ .shared = (uint16_t)shared, .begin = w->pc + 1 }, mask);
     subvector_rows(x);
-    return STEP_MOVED;
-}
-
-static enum step begin_loop(struct exec *x, const struct ppu_insn *insn, const struct lanes *mask)
-{
-    struct warp *w = x->w;
-
-    if (w->segment.on || !lanes_equal(mask, &w->active)) {
-        return engine_insn_fault(x, PPU_FAULT_SUBVECTOR, mask);
-    }
-    begin_segment(
-        w,
-        &(struct segment){
-            .loop = true, .ended = true, .scalar = insn->rd, .begin = w->pc + 1, .end = w->pc + (uint32_t)insn->imm },
-        mask);
-    keep_masks(w);
     return STEP_MOVED;
 }
 
@@ -230,18 +186,112 @@ static enum step leave_segment(struct exec *x, const struct lanes *mask)
         }
         return STEP_NEXT;
     }
-    return x->w->segment.loop ? engine_insn_fault(x, PPU_FAULT_SUBVECTOR, mask) : end_part(x, mask);
+    return end_part(x, mask);
+}
+
+/* ---- loops (D7) ---- */
+
+/* Two parts, of one or two passes each, that a loop runs one after the other: the low one from pass `low` on. */
+struct halves {
+    uint32_t low, high, passes;
+};
+
+/* False: active lanes are in both halves of 64, and a loop over parts of 32 cannot run. */
+static bool find_halves(const struct warp *w, enum ppu_op op, struct halves *halves)
+{
+    const bool upper = (w->active.m[2] | w->active.m[3]) != 0;
+
+    if (op == PPU_OP_SVBEGIN64 || op == PPU_OP_SVEND64) {
+        *halves = (struct halves){ 0, 2, 2 };
+        return true;
+    }
+    *halves = upper ? (struct halves){ 2, 3, 1 } : (struct halves){ 0, 1, 1 };
+    return !upper || (w->active.m[0] | w->active.m[1]) == 0;
+}
+
+/* Lanes of `set` in the part from pass `first` on. */
+static struct lanes in_part(const struct lanes *set, uint32_t first, uint32_t passes)
+{
+    struct lanes lanes = { { 0 } };
+
+    memcpy(&lanes.m[first], &set->m[first], passes * sizeof(lanes.m[0]));
+    return lanes;
+}
+
+/* Returns lanes of the part that the scalar names and that wait at `pc` for the loop, and no others. */
+static struct lanes waiting_in(const struct warp *w, uint32_t scalar, uint32_t first, uint32_t passes, uint32_t pc)
+{
+    struct lanes lanes = { { 0 } };
+
+    for (uint32_t i = 0; i < passes; i++) {
+        const uint32_t lane = (first + i) * PPU_LANES;
+        const uint32_t named = w->sreg[scalar + i] & w->live.m[first + i];
+
+        if (named != 0) {
+            lanes.m[first + i] = named & lanes_equal_to(w->reason + lane, PPU_REASON_LOOP, w->wait_pc + lane, pc);
+        }
+    }
+    return lanes;
+}
+
+static bool is_zero(const uint32_t *words, uint32_t count)
+{
+    return words[0] == 0 && words[count - 1] == 0;
+}
+
+static enum step begin_loop(struct exec *x, const struct ppu_insn *insn, const struct lanes *mask)
+{
+    struct warp *w = x->w;
+    struct halves halves;
+
+    if (!find_halves(w, insn->op, &halves) || !lanes_equal(mask, &w->active)) {
+        return engine_insn_fault(x, PPU_FAULT_SUBVECTOR, mask);
+    }
+    const struct lanes low = in_part(mask, halves.low, halves.passes);
+    const struct lanes high = in_part(mask, halves.high, halves.passes);
+    if (!lanes_any(&low)) {
+        memset(&w->sreg[insn->rd], 0, halves.passes * sizeof(w->sreg[0])); /* only the high part runs */
+        return STEP_NEXT;
+    }
+    memcpy(&w->sreg[insn->rd], &high.m[halves.high], halves.passes * sizeof(w->sreg[0]));
+    engine_disable(w, &high, PPU_REASON_LOOP, w->pc + 1);
+    return STEP_NEXT;
+}
+
+/* The low part is through: the high one goes to the loop's begin. */
+static enum step swap_parts(struct exec *x, const struct ppu_insn *insn, const struct halves *halves)
+{
+    struct warp *w = x->w;
+    const uint32_t head = w->pc + (uint32_t)insn->imm;
+    const struct lanes low = w->active;
+    const struct lanes high = waiting_in(w, insn->rd, halves->high, halves->passes, head);
+
+    memcpy(&w->sreg[insn->rd], &low.m[halves->low], halves->passes * sizeof(w->sreg[0]));
+    engine_disable(w, &low, PPU_REASON_LOOP, w->pc + 1);
+    if (!lanes_any(&high)) {
+        return engine_pop(x) ? STEP_MOVED : STEP_ENDED; /* the program wrote over the scalar */
+    }
+    engine_enable(w, &high, head);
+    return STEP_MOVED;
 }
 
 static enum step end_loop(struct exec *x, const struct ppu_insn *insn, const struct lanes *mask)
 {
-    const struct segment *segment = &x->w->segment;
+    struct warp *w = x->w;
+    struct halves halves;
 
-    if (!segment->on || !segment->loop || segment->scalar != insn->rd ||
-        segment->begin != x->w->pc + (uint32_t)insn->imm || !masks_kept(x->w)) {
+    if (!find_halves(w, insn->op, &halves) || !lanes_equal(mask, &w->active)) {
         return engine_insn_fault(x, PPU_FAULT_SUBVECTOR, mask);
     }
-    return end_part(x, mask);
+    const struct lanes high = in_part(mask, halves.high, halves.passes);
+    if (!lanes_any(&high) && !is_zero(&w->sreg[insn->rd], halves.passes)) {
+        return swap_parts(x, insn, &halves);
+    }
+    if (lanes_any(&high)) {
+        const struct lanes low = waiting_in(w, insn->rd, halves.low, halves.passes, w->pc + 1);
+        engine_enable(w, &low, w->pc);
+    }
+    return STEP_NEXT;
 }
 
 enum step engine_subvector(struct exec *x, const struct ppu_insn *insn, const struct lanes *mask)
@@ -253,8 +303,10 @@ enum step engine_subvector(struct exec *x, const struct ppu_insn *insn, const st
     case PPU_OP_SVENTER:
         return enter(x, insn, mask);
     case PPU_OP_SVBEGIN:
+    case PPU_OP_SVBEGIN64:
         return begin_loop(x, insn, mask);
     case PPU_OP_SVEND:
+    case PPU_OP_SVEND64:
         return end_loop(x, insn, mask);
     default:
         return leave_segment(x, mask);

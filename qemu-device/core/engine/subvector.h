@@ -12,7 +12,7 @@ struct exec;
 struct ppu_insn;
 struct warp;
 
-/* SVENTER, SVLEAVE, SVBEGIN, SVEND. */
+/* SVENTER, SVLEAVE, SVBEGIN, SVEND, and the last two over halves of 64 lanes. */
 enum step engine_subvector(struct exec *x, const struct ppu_insn *insn, const struct lanes *mask);
 /* No lane of the running part is left in the segment: the next part goes on, or all behind the end; false: none is
  * left. */

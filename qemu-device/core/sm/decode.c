@@ -82,7 +82,7 @@ static bool adds_same(const struct ppu_insn *insn, uint8_t kinds)
 /* How many registers a set of lanes is depends on the wave, and not only on the instruction. */
 static bool delivers_lanes(const struct ppu_insn *insn)
 {
-    return insn->op == PPU_OP_BALLOT || insn->op == PPU_OP_ACTIVE || insn->op == PPU_OP_SVBEGIN;
+    return insn->op == PPU_OP_BALLOT || insn->op == PPU_OP_ACTIVE;
 }
 
 /* Vector registers among the first that it does not write; a store names the one it reads as if it wrote it. */

@@ -14,10 +14,8 @@
  */
 struct segment {
     bool on;
-    bool loop;    /* by SVBEGIN: the masks of the other parts are in scalars from `scalar` on, too */
-    bool ended;   /* a part has come to the end: `end` is known */
-    uint8_t part; /* that runs */
-    uint8_t scalar;
+    bool ended;      /* a part has come to the end: `end` is known */
+    uint8_t part;    /* that runs */
     uint16_t shared; /* registers behind the private ones that parts share (D4) */
     uint32_t floor;  /* tokens that were queued at the begin and stay */
     uint32_t begin;  /* the instruction that each part begins at */

@@ -63,10 +63,8 @@ static void put_lanes(struct snap *snap, const struct lanes *lanes)
 static void put_segment(struct snap *snap, const struct segment *segment)
 {
     snap_put_u32(snap, segment->on);
-    snap_put_u32(snap, segment->loop);
     snap_put_u32(snap, segment->ended);
     snap_put_u32(snap, segment->part);
-    snap_put_u32(snap, segment->scalar);
     snap_put_u32(snap, segment->shared);
     snap_put_u32(snap, segment->floor);
     snap_put_u32(snap, segment->begin);
@@ -255,10 +253,8 @@ static void get_lanes(struct snap *snap, struct lanes *lanes)
 static void get_segment(struct snap *snap, struct segment *segment)
 {
     segment->on = snap_get_flag(snap);
-    segment->loop = snap_get_flag(snap);
     segment->ended = snap_get_flag(snap);
     segment->part = (uint8_t)snap_get_u32(snap);
-    segment->scalar = (uint8_t)snap_get_u32(snap);
     segment->shared = (uint16_t)snap_get_u32(snap);
     segment->floor = snap_get_u32(snap);
     segment->begin = snap_get_u32(snap);
@@ -330,8 +326,7 @@ static bool parts_agree(const struct warp *w, const struct dist_task *task, cons
     }
     return !segment->on ||
            (within(&segment->entered, started) && segment->part < w->passes &&
-            segment->shared <= task->tmd.shared_vregs && segment->floor <= w->token_count &&
-            (!segment->loop || (segment->shared == 0 && segment->scalar + w->passes - 1u <= PPU_SREGS))) ||
+            segment->shared <= task->tmd.shared_vregs && segment->floor <= w->token_count) ||
            snap_refuse(snap, "it is in a segment that cannot be");
 }
 
