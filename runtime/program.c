@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "runtime/program.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "ppu/loop_check.h"
 #include "runtime/error.h"
 #include "runtime/file.h"
 #include "runtime/profile.h"
@@ -41,6 +43,58 @@ static enum ppu_err check_device(const struct ppu_program *program, struct ppu_e
         }
     }
     return PPU_OK;
+}
+
+/* Says which instruction is wrong, and where it comes from as far as the image knows. */
+static enum ppu_err refuse_loop(const struct ppu_program_view *view, const struct ppu_loop_code *loops,
+                                const struct ppu_loop_error *why, struct ppu_error *error)
+{
+    const uint32_t line = ppu_program_line(view, why->insn);
+    char at[24] = "", loop[48] = "";
+    struct ppu_insn insn = { 0 };
+
+    (void)ppu_loop_insn(loops, why->insn, &insn);
+    if (line != 0) {
+        snprintf(at, sizeof(at), ", line %u", line);
+    }
+    if (why->begin != PPU_LOOP_NONE) {
+        snprintf(loop, sizeof(loop), ", which begins at instruction %u", why->begin);
+    }
+    return error_set(error, PPU_ERR_BAD_IMAGE, "load a program: instruction %u%s: '%s' %s%s", why->insn, at,
+                     ppu_isa_row(insn.op)->mnemonic, why->what, loop);
+}
+
+/* Loops over parts of a warp are whole, and nothing is in them that they must not have (D7). */
+static enum ppu_err check_loops(const struct ppu_program *program, struct ppu_error *error)
+{
+    const struct ppu_program_view *view = &program->view;
+    const uint32_t kernels = view->header->kernels;
+    struct ppu_loop_code loops = { .code = view->code, .count = view->header->code_bytes / PPU_INSN_BYTES };
+    struct ppu_loop_error why = { 0 };
+    enum ppu_err err = PPU_OK;
+
+    if (!ppu_loops_present(loops.code, loops.count)) {
+        return PPU_OK;
+    }
+    uint32_t *entries = calloc(kernels + 1u, sizeof(*entries));
+    loops.flags = calloc(loops.count, sizeof(loops.flags[0]));
+    loops.loop_of = calloc(loops.count, sizeof(loops.loop_of[0]));
+    loops.queued = calloc(loops.count, sizeof(loops.queued[0]));
+    if (!entries || !loops.flags || !loops.loop_of || !loops.queued) {
+        err = error_set(error, PPU_ERR_NO_MEMORY, "load a program: not enough memory to check its loops");
+    } else {
+        for (uint32_t i = 0; i < kernels; i++) {
+            entries[i] = view->kernels[i].entry / PPU_INSN_BYTES;
+        }
+        if (!ppu_loops_check(&loops, entries, kernels, &why)) {
+            err = refuse_loop(view, &loops, &why, error);
+        }
+    }
+    free(entries);
+    free(loops.flags);
+    free(loops.loop_of);
+    free(loops.queued);
+    return err;
 }
 
 static enum ppu_err load_code(struct ppu_program *program, struct ppu_error *error)
@@ -128,6 +182,9 @@ enum ppu_err ppu_program_load(struct ppu_context *context, const void *image, si
     enum ppu_err err = check_image(program, image, bytes, error);
     if (err == PPU_OK) {
         err = check_device(program, error);
+    }
+    if (err == PPU_OK) {
+        err = check_loops(program, error);
     }
     if (err == PPU_OK) {
         err = load_code(program, error);

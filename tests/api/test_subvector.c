@@ -76,12 +76,30 @@ static void programs_are_refused(void **state)
     assert_non_null(strstr(error.text, "load a program: kernel 'shared_parts' needs sub-vector mode"));
 }
 
+/* It says which instruction, in which line, and of which loop. */
+static void wrong_loops_are_refused(void **state)
+{
+    struct api *api = *state;
+    struct ppu_program *program = NULL;
+    struct ppu_error error;
+    char path[200];
+
+    const char *folder = getenv("PPU_KERNELS");
+
+    snprintf(path, sizeof(path), "%s/wrong_loop.ppu", folder ? folder : "build/kernels");
+    assert_int_equal(ppu_program_load_file(api->context, path, &program, &error), PPU_ERR_BAD_IMAGE);
+    assert_null(program);
+    assert_string_equal(error.text, "load a program: instruction 2, line 8: 'yield' yields, which must not be in a "
+                                    "sub-vector loop, which begins at instruction 0");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         api_test("copies of a segment and the loop form run without sub-vector mode [D7][D10]", forms_run),
         api_test("instructions of the mode are illegal there [D10]", instructions_are_illegal),
         api_test("a program that shares registers is not loaded there [D10]", programs_are_refused),
+        api_test("a program with a loop over parts that cannot be is not loaded [D7]", wrong_loops_are_refused),
     };
 
     api_machine = (struct machine_config){ .no_subvector = true };

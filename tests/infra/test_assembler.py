@@ -199,7 +199,61 @@ def colours(folder):
     assert terminal({"NO_COLOR": ""}, folder).startswith("\033[")
 
 
+LOOP = ".kernel k\n%s    svbegin s8, behind\nhead: nop\n%s    svend s8, head\nbehind: nop\n%s    exit\n"
+
+# What is before, in and behind a loop; how the sentence ends, and its line. The begin is in line 2 and what is before.
+LOOPS = [
+    ("", "exit\n", "", "4:1", "'exit' ends threads, which must not be in a sub-vector loop (of line 2)"),
+    ("", "@p0 exit\n", "", "4:1", "'exit' ends threads, which must not be in a sub-vector loop (of line 2)"),
+    ("", "yield\n", "", "4:1", "'yield' yields, which must not be in a sub-vector loop (of line 2)"),
+    ("", "wsync\n", "", "4:1", "'wsync' yields, which must not be in a sub-vector loop (of line 2)"),
+    ("", "bar 0\n", "", "4:1", "'bar' is for the whole warp, and must not be in a sub-vector loop (of line 2)"),
+    ("", "brx v0\n", "", "4:1", "'brx' may lead out of a sub-vector loop (of line 2)"),
+    ("", "sventer 0\n", "", "4:1", "'sventer' must not be in a sub-vector loop (of line 2)"),
+    ("", "ret v0\n", "", "4:1", "'ret' leads out of a sub-vector loop (of line 2)"),
+    ("", "@p0 bra behind\n", "", "4:1", "'bra' leads out of a sub-vector loop (of line 2)"),
+    ("", "ssy behind\n", "", "4:1", "'ssy' is for a token whose target is not in its sub-vector loop (of line 2)"),
+    ("", "@p0 sync behind\n", "", "4:1", "'sync' is for a token whose target is not in its sub-vector loop (of line 2)"),
+    ("", "@p0 brk on\non: nop\n", "", "4:1", "'brk' waits for a token that is not pushed in its sub-vector loop (of line 2)"),
+    ("ssy on\n", "@p0 sync on\non: nop\n", "", "2:1", "'ssy' leads into a sub-vector loop (of line 3)"),
+    ("@p0 bra head\n", "", "", "2:1", "'bra' leads into a sub-vector loop (of line 3)"),
+    ("", "", "@p0 bra head\n", "6:1", "'bra' leads into a sub-vector loop (of line 2)"),
+    ("", "svbegin s10, more\nmore: nop\n", "", "4:1", "'svbegin' begins a sub-vector loop without an end of its own (of line 2)"),
+    ("", "svbegin64 s10, more\nmost: svend64 s10, most\nmore: nop\n", "", "4:1",
+     "'svbegin64' begins a loop that does not nest in the sub-vector loop around it (of line 2)"),
+    ("", "svbegin s10, more\nmost: svend s10, most\nmore: nop\n", "", "4:1",
+     "'svbegin' begins a loop that does not nest in the sub-vector loop around it (of line 2)"),
+    ("", "svend s8, head\n", "", "4:1", "'svend' ends a sub-vector loop that it does not belong to (of line 2)"),
+    ("svend s8, head\n", "", "", "2:1", "'svend' ends a sub-vector loop that it does not belong to"),
+    ("", "", "svbegin s8, done\ndone: nop\n", "6:1", "'svbegin' begins a sub-vector loop without an end of its own"),
+    ("", "call v5, f\n", "exit\nf: yield\nret v5\n", "8:4", "'yield' yields, which must not be in a sub-vector loop"),
+    ("", "call v5, f\n", "exit\nf: svbegin s10, fb\nfh: svend s10, fh\nfb: ret v5\n", "8:4",
+     "'svbegin' is reached by a call in a sub-vector loop"),
+    ("", ".kernel second\n", "", "5:5", "'svend' is where a kernel begins, in a sub-vector loop (of line 2)"),
+]
+
+
+@in_folder
+def loops(folder):
+    for before, inside, behind, at, says in LOOPS:
+        text = LOOP % (before, inside, behind)
+        status, _, errors = call(PPU_AS, folder=folder, text=text)
+        assert (status, errors) == (1, f"<stdin>:{at}: error: {says}\n"), (text, errors)
+        assert call(PPU_AS, "--unchecked", folder=folder, text=text) == (0, "", ""), text
+    for before, inside, behind in [("", "", ""), ("", "ssy on\n@p0 bra on2\non2: sync on\non: nop\n", ""), ("pbrk behind\n", "", ""),
+                                   ("", "call v5, f\n", "exit\nf: ssy fo\n@p0 sync fo\nfo: ret v5\n"), ("@p0 bra out\n", "", "out: yield\n"),
+                                   ("", "", "exit\n.word 0xea\nsvend s3, .-9\n")]:
+        assert call(PPU_AS, folder=folder, text=LOOP % (before, inside, behind)) == (0, "", ""), (before, inside, behind)
+    four = (".kernel k\nsvbegin64 s8, behind\nhalf: svbegin s10, end\nhead: nop\nsvend s10, head\nend: svend64 s8, half\n"
+            "behind: exit\n")
+    assert call(PPU_AS, folder=folder, text=four) == (0, "", "")
+    swapped = four.replace("64", "").replace("svbegin s8", "svbegin64 s8")
+    status, _, errors = call(PPU_AS, folder=folder, text=swapped)
+    assert (status, errors) == (1, "<stdin>:2:1: error: 'svbegin64' begins a sub-vector loop without an end of its own\n"), errors
+
+
 tap.main([
+    ("sub-vector loops that cannot be are errors, with line and reason [D7]", loops),
     ("the image goes where -o says, or beside the first source", outputs),
     ("several sources are one program, and each error is told at its place", inputs),
     ("files are included from folders of -I, and --MD names them", included),

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Assembles a source: directives, labels and instructions become a program image. */
+#include "ppu/loop_check.h"
 #include "ppu/macros.h"
 #include "tools/asm/internal.h"
 
@@ -332,6 +333,8 @@ static void assemble_line(struct assembly *as, struct cursor *cur)
             return;
         }
         cur->at = save;
+        cursor_space(cur);
+        insn.start = (uint32_t)(cur->at - cur->start) + 1u;
         if (parse_insn(cur, &insn)) {
             add_insn(as, &insn);
         }
@@ -503,6 +506,53 @@ static void check_kernels(struct assembly *as, const char *file)
     }
 }
 
+static void report_loop(struct assembly *as, const struct ppu_loop_error *error)
+{
+    const struct asm_insn *insn = &as->insns[error->insn];
+    const uint32_t begin = error->begin != PPU_LOOP_NONE ? as->insns[error->begin].line : 0;
+    struct ppu_insn decoded = { 0 };
+
+    (void)ppu_isa_decode(insn->word, &decoded);
+    report_at(as, as->files[insn->file], insn->line, insn->start, begin != 0 ? "'%s' %s (of line %u)" : "'%s' %s",
+              ppu_isa_row(decoded.op)->mnemonic, error->what, begin);
+}
+
+/* Loops over parts are whole, and nothing is in them that they must not have (D7). */
+static void check_loops(struct assembly *as, const uint8_t *code, struct ppu_loop_code *loops)
+{
+    uint32_t *entries = calloc(as->kernel_count + 1, sizeof(*entries));
+    struct ppu_loop_error error = { 0 };
+
+    loops->code = code;
+    loops->flags = calloc(loops->count, 1);
+    loops->loop_of = calloc(loops->count, sizeof(loops->loop_of[0]));
+    loops->queued = calloc(loops->count, sizeof(loops->queued[0]));
+    if (!entries || !loops->flags || !loops->loop_of || !loops->queued) {
+        as->no_memory = true;
+    } else {
+        for (size_t i = 0; i < as->kernel_count; i++) {
+            entries[i] = as->kernels[i].entry / PPU_INSN_BYTES;
+        }
+        if (!ppu_loops_check(loops, entries, (uint32_t)as->kernel_count, &error)) {
+            report_loop(as, &error);
+        }
+    }
+    free(entries);
+    free(loops->flags);
+    free(loops->loop_of);
+    free(loops->queued);
+}
+
+static void check_code(struct assembly *as, const struct ppuasm_image *image)
+{
+    struct ppu_loop_code loops = { .count = (uint32_t)as->insn_count };
+    const uint8_t *code = image->bytes + image->len_bytes - as->insn_count * PPU_INSN_BYTES;
+
+    if (as->errors == 0 && ppu_loops_present(code, loops.count)) {
+        check_loops(as, code, &loops);
+    }
+}
+
 static void assemble_all(struct assembly *as)
 {
     const struct ppuasm_source *source = as->source;
@@ -546,6 +596,16 @@ bool ppuasm_assemble_source(const struct ppuasm_source *source, struct ppuasm_im
     assemble_all(&as);
     if (as.no_memory || (as.errors == 0 && !write_image(&as, text, image))) {
         report_at(&as, name, 1, 1, "out of memory");
+    }
+    if (as.errors == 0 && source->check) {
+        check_code(&as, image);
+        if (as.errors != 0 || as.no_memory) {
+            free(image->bytes);
+            *image = (struct ppuasm_image){ 0 };
+        }
+        if (as.no_memory) {
+            report_at(&as, name, 1, 1, "out of memory");
+        }
     }
     if (as.errors > ERRORS_MOST) {
         char message[PPUASM_MESSAGE_BYTES];

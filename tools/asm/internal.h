@@ -54,7 +54,8 @@ struct asm_insn {
     uint64_t word; /* without target when `target` says there is one */
     uint32_t file; /* number of the text that it is from */
     uint32_t line;
-    uint32_t column;
+    uint32_t start;  /* column of its first character */
+    uint32_t column; /* of its target */
     enum target_kind target;
     char label[ASM_NAME_BYTES];
 };

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { OPTION_DEFSYM = 0x100, OPTION_MD };
+enum { OPTION_DEFSYM = 0x100, OPTION_MD, OPTION_UNCHECKED };
 
 static const char doc[] =
     "Assembles each FILE, one after the other, into one program image of the PPU. With no FILE, or when FILE is -, "
@@ -27,6 +27,8 @@ static const struct argp_option options[] = {
     { NULL, 'I', "DIR", 0, "look there too for files that .include names", 0 },
     { "defsym", OPTION_DEFSYM, "SYMBOL=NUMBER", 0, "as .set SYMBOL, NUMBER before the first line", 0 },
     { "MD", OPTION_MD, "FILE", 0, "write there, as a rule of make, which files the image was made from", 0 },
+    { "unchecked", OPTION_UNCHECKED, NULL, 0,
+      "take sub-vector loops as they are; programs with wrong ones are not loaded", 0 },
     { 0 },
 };
 
@@ -38,6 +40,7 @@ struct command {
     const char **folders;
     char **included;
     uint32_t input_count, symbol_count, folder_count, included_count;
+    bool unchecked;
 };
 
 static void add_symbol(struct command *command, struct argp_state *state, char *text)
@@ -76,6 +79,9 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
         return 0;
     case OPTION_MD:
         command->dependencies = text;
+        return 0;
+    case OPTION_UNCHECKED:
+        command->unchecked = true;
         return 0;
     case ARGP_KEY_ARG:
         command->inputs = command_grow(command->inputs, command->input_count, sizeof(*command->inputs));
@@ -175,6 +181,7 @@ static bool assemble_files(struct command *command)
         .include = include,
         .report = report,
         .closure = command,
+        .check = !command->unchecked,
     };
     struct ppuasm_image image;
 

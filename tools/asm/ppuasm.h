@@ -40,12 +40,14 @@ struct ppuasm_source {
     /* Each error, "file:line:column: error: sentence". */
     void (*report)(void *closure, const char *message);
     void *closure;
+    bool check; /* loops over parts that cannot be are errors (ppu/loop_check.h) */
 };
 
 /* False when an error was reported. */
 bool ppuasm_assemble_source(const struct ppuasm_source *source, struct ppuasm_image *image);
 
-/* Assembles one text without includes. The first error goes into `message` (PPUASM_MESSAGE_BYTES). */
+/* Assembles one text without includes, as it is: its loops are not checked. The first error goes into `message`
+ * (PPUASM_MESSAGE_BYTES). */
 bool ppuasm_assemble(const char *text, const char *file, struct ppuasm_image *image, char *message);
 
 /* True: a symbol may have this name. */
