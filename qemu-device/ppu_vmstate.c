@@ -73,7 +73,8 @@ static bool saved_bytes_usable(void *opaque, int version_id)
     PPUState *s = opaque;
     const struct core_config *config = &s->config;
     uint64_t sm_bytes = 4ull * config->sm_vregs + config->sm_shared + config->sm_warps * 8 * KiB + config->l1_bytes;
-    uint64_t most = 4 * MiB + config->sms * sm_bytes + config->l2_bytes + config->vram_bytes;
+    uint64_t gpc_bytes = config->l15_bytes + config->gpc_tlb * 8ull + 1 * KiB;
+    uint64_t most = 4 * MiB + config->sms * sm_bytes + config->gpcs * gpc_bytes + config->l2_bytes + config->vram_bytes;
 
     return s->saved_bytes <= MIN(SAVED_BYTES_MAX, most);
 }

@@ -15,6 +15,7 @@
 #define MAX_L1 (16u * PPU_MIB)
 #define MAX_L2 (256u * PPU_MIB)
 #define MAX_WAYS 64u
+#define MAX_TLB 65536u
 
 void core_config_default(struct core_config *config)
 {
@@ -35,8 +36,12 @@ void core_config_default(struct core_config *config)
         .cache_line = PPU_TRANSACTION_BYTES,
         .l1_bytes = 64 * PPU_KIB,
         .l1_ways = 8,
+        .l15_bytes = 128 * PPU_KIB,
+        .l15_ways = 8,
         .l2_bytes = 2 * PPU_MIB,
         .l2_ways = 16,
+        .gpc_tlb = 1024,
+        .gpc_tlb_ways = 8,
     };
 }
 
@@ -76,11 +81,18 @@ static const char *caches_check(const struct core_config *config)
     if (!is_power(config->cache_line, MIN_LINE, MAX_LINE)) {
         return "cache-line must be a power of two from 32 to 1024 bytes";
     }
-    if (!is_power(config->l1_ways, 1, MAX_WAYS) || !is_power(config->l2_ways, 1, MAX_WAYS)) {
-        return "l1-ways and l2-ways must be powers of two from 1 to 64";
+    if (!is_power(config->l1_ways, 1, MAX_WAYS) || !is_power(config->l15_ways, 1, MAX_WAYS) ||
+        !is_power(config->l2_ways, 1, MAX_WAYS) || !is_power(config->gpc_tlb_ways, 1, MAX_WAYS)) {
+        return "l1-ways, l15-ways, l2-ways and gpc-tlb-ways must be powers of two from 1 to 64";
     }
     if (!is_power(config->l1_bytes, config->l1_ways * config->cache_line, MAX_L1)) {
         return "l1-size must be a power of two from l1-ways times cache-line to 16 MiB";
+    }
+    if (!is_power(config->l15_bytes, config->l15_ways * config->cache_line, MAX_L1)) {
+        return "l15-size must be a power of two from l15-ways times cache-line to 16 MiB";
+    }
+    if (!is_power(config->gpc_tlb, config->gpc_tlb_ways, MAX_TLB)) {
+        return "gpc-tlb must be a power of two from gpc-tlb-ways to 65536 entries";
     }
     if (!is_power(config->l2_bytes, config->l2_ways * config->cache_line, MAX_L2)) {
         return "l2-size must be a power of two from l2-ways times cache-line to 256 MiB";

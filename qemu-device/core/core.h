@@ -42,8 +42,12 @@ struct core_config {
     uint32_t cache_line; /* 32 to 1024 */
     uint32_t l1_bytes;   /* of an SM; at least l1_ways lines */
     uint32_t l1_ways;    /* 1 to 64 */
-    uint32_t l2_bytes;   /* of all SMs together */
+    uint32_t l15_bytes;  /* of a GPC: instructions and parameters */
+    uint32_t l15_ways;
+    uint32_t l2_bytes; /* of all SMs together */
     uint32_t l2_ways;
+    uint32_t gpc_tlb; /* entries of a GPC's TLB */
+    uint32_t gpc_tlb_ways;
 };
 
 struct core_host_ops {
@@ -83,6 +87,11 @@ enum core_side {
 
 /* NULL when usable, else a sentence that names the property. */
 const char *core_config_check(const struct core_config *config);
+/* SMs of a GPC have numbers one after the other. */
+static inline uint32_t core_gpc_of(const struct core_config *config, uint32_t sm)
+{
+    return sm / (config->sms / config->gpcs);
+}
 /* Defaults of every property. */
 void core_config_default(struct core_config *config);
 

@@ -23,6 +23,7 @@
 #include "qemu-device/core/memory/ring.h"
 #include "qemu-device/core/memory/semtab.h"
 #include "qemu-device/core/memory/trace.h"
+#include "qemu-device/core/sm/gpc.h"
 #include "qemu-device/core/sm/pool.h"
 #include "qemu-device/core/snapshot.h"
 #include "qemu-device/core/telemetry.h"
@@ -418,6 +419,20 @@ static uint32_t slot_state(struct core *core, uint32_t index, enum core_side sid
 #include "ppu/counter.def"
 #undef PPU_COUNTER
 
+#define GPC_COUNTER(name)                                                                         \
+    static uint32_t count_GPC_##name##_LO(struct core *core, uint32_t index, enum core_side side) \
+    {                                                                                             \
+        (void)side;                                                                               \
+        return (uint32_t)sm_gpc_count(core, index, GPC_##name);                                   \
+    }                                                                                             \
+    static uint32_t count_GPC_##name##_HI(struct core *core, uint32_t index, enum core_side side) \
+    {                                                                                             \
+        (void)side;                                                                               \
+        return (uint32_t)(sm_gpc_count(core, index, GPC_##name) >> 32);                           \
+    }
+GPC_COUNTER_ROWS(GPC_COUNTER)
+#undef GPC_COUNTER
+
 #define LIMIT(member) .limit = offsetof(struct core_config, member)
 
 static const struct row_hooks hooks[ROW_COUNT] = {
@@ -464,7 +479,12 @@ static const struct row_hooks hooks[ROW_COUNT] = {
     [ROW_SM_##name##_HI] = { .read = count_##name##_HI, LIMIT(sms) },
 #include "ppu/counter.def"
 #undef PPU_COUNTER
-    [ROW_SLOT_RANK] = { .write = slot_rank, LIMIT(slots), .error = PPU_DEVERR_SLOT },
+#define GPC_COUNTER(name)                                                   \
+    [ROW_GPC_##name##_LO] = { .read = count_GPC_##name##_LO, LIMIT(gpcs) }, \
+    [ROW_GPC_##name##_HI] = { .read = count_GPC_##name##_HI, LIMIT(gpcs) },
+    GPC_COUNTER_ROWS(GPC_COUNTER)
+#undef GPC_COUNTER
+        [ROW_SLOT_RANK] = { .write = slot_rank, LIMIT(slots), .error = PPU_DEVERR_SLOT },
     [ROW_SLOT_WAITING] = { .read = slot_waiting },
     [ROW_CTX_SAVE] = { .write = ctx_save, LIMIT(contexts) },
     [ROW_CTX_TIME_US] = { .read = ctx_time_us, LIMIT(contexts) },

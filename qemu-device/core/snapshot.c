@@ -235,8 +235,12 @@ static void config_save(const struct core_config *config, struct snap *snap)
     snap_put_u32(snap, config->cache_line);
     snap_put_u32(snap, config->l1_bytes);
     snap_put_u32(snap, config->l1_ways);
+    snap_put_u32(snap, config->l15_bytes);
+    snap_put_u32(snap, config->l15_ways);
     snap_put_u32(snap, config->l2_bytes);
     snap_put_u32(snap, config->l2_ways);
+    snap_put_u32(snap, config->gpc_tlb);
+    snap_put_u32(snap, config->gpc_tlb_ways);
 }
 
 static bool config_same(const struct core_config *config, struct snap *snap)

@@ -357,6 +357,12 @@ uint64_t sm_thread_ns(struct core *core, uint32_t thread)
     return 0;
 }
 
+uint64_t sm_gpc_count(struct core *core, uint32_t gpc, enum gpc_counter counter)
+{
+    (void)core;
+    return ((uint64_t)(counter + 1) << 32) + 100 + gpc;
+}
+
 uint64_t sm_count(struct core *core, uint32_t sm, enum ppu_counter counter)
 {
     return counter != PPU_COUNTER_INSNS ? 0 : __atomic_load_n(&pool_of(core)->sm[sm].insns, __ATOMIC_SEQ_CST);

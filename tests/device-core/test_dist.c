@@ -574,6 +574,47 @@ static void tasks_spread(void **state)
     board_free(board);
 }
 
+/* CTAs of a few go to SMs of different GPCs, one by one or a gang. */
+static void gpcs_share_alike(void **state)
+{
+    static const struct {
+        uint32_t gpcs, ctas;
+        uint16_t flags;
+        uint32_t least, most; /* CTAs of a GPC */
+    } cases[] = {
+        { 2, 2, 0, 1, 1 },
+        { 2, 3, 0, 1, 2 },
+        { 4, 4, 0, 1, 1 },
+        { 4, 6, 0, 1, 2 },
+        { 2, 2, PPU_TMD_CORESIDENT, 1, 1 },
+        { 4, 6, PPU_TMD_CORESIDENT, 1, 2 },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(cases); i++) {
+        struct core_config config = board_small_config(0);
+        struct ppu_tmd tmd = good_tmd(cases[i].ctas, 1, 1, 32);
+
+        config.sms = 8;
+        config.gpcs = cases[i].gpcs;
+        tmd.flags = cases[i].flags;
+        struct board *board = board_new(&config);
+        board_boot(board);
+        fake_plan_set(board->core, &(struct fake_plan){ .end_in = 0 });
+        start_task(board, 0, &tmd);
+        board_advance(board, 100000);
+        for (uint32_t gpc = 0; gpc < config.gpcs; gpc++) {
+            uint32_t ctas = 0;
+            for (uint32_t sm = 0; sm < config.sms; sm++) {
+                assert_in_range(resident_on(board, sm), 0, 1);
+                ctas += core_gpc_of(&config, sm) == gpc ? resident_on(board, sm) : 0;
+            }
+            assert_in_range(ctas, cases[i].least, cases[i].most);
+        }
+        board_free(board);
+    }
+}
+
 /* ---- co-resident grids ---- */
 
 static struct ppu_tmd gang_tmd(uint32_t ctas, uint32_t priority)
@@ -1138,6 +1179,7 @@ int main(void)
         { "the room of CTAs is free before their ends are told [A6]", ends_are_held, NULL, NULL, NULL },
         { "CTAs spread over the SMs [A8]", ctas_spread, NULL, NULL, NULL },
         { "tasks spread over the SMs, room permitting [A8]", tasks_spread, NULL, NULL, NULL },
+        { "CTAs spread over the GPCs [A1][A8]", gpcs_share_alike, NULL, NULL, NULL },
         { "a co-resident grid that cannot fit is refused [A11]", gangs_that_cannot_fit, setup_slices, teardown, NULL },
         { "a co-resident grid gets room for all or for none", gangs_get_all_or_nothing, NULL, NULL, NULL },
         { "a co-resident grid that gives up leaves room [A5]", gangs_that_give_up, NULL, NULL, NULL },

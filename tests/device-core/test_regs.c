@@ -340,6 +340,30 @@ static void identity(void **state)
     }
 }
 
+/* Counters of GPCs are two words each, for each GPC that there is. */
+static void gpcs_have_counters(void **state)
+{
+    static const uint32_t low[] = { PPU_REG_GPC_L15_HITS_LO, PPU_REG_GPC_L15_MISSES_LO, PPU_REG_GPC_TLB_HITS_LO,
+                                    PPU_REG_GPC_TLB_MISSES_LO };
+    struct core_config config = board_small_config(0);
+
+    (void)state;
+    config.sms = 4;
+    config.gpcs = 2;
+    struct board *board = board_new(&config);
+    board_boot(board);
+    for (uint32_t i = 0; i < PPU_ARRAY_SIZE(low); i++) {
+        const uint32_t high = low[i] + PPU_REG_GPC_L15_HITS_HI - PPU_REG_GPC_L15_HITS_LO;
+        for (uint32_t gpc = 0; gpc < 2; gpc++) {
+            assert_int_equal(host_read(board, low[i] + 4 * gpc), 100 + gpc); /* as the SMs of the bench say */
+            assert_int_equal(host_read(board, high + 4 * gpc), i + 1);
+        }
+        assert_int_equal(host_read(board, low[i] + 4 * 2), 0);
+        assert_int_equal(host_read(board, high + 4 * 2), 0);
+    }
+    board_free(board);
+}
+
 static void elements_beyond_the_machine(void **state)
 {
     struct board *board = *state;
@@ -769,6 +793,10 @@ static void config_limits(void **state)
     REFUSED(l1_ways, 0, "l1-ways");
     REFUSED(l2_ways, 128, "l2-ways");
     REFUSED(l2_ways, 3, "l2-ways");
+    REFUSED(l15_ways, 3, "l15-ways");
+    REFUSED(l15_bytes, 512, "l15-size");
+    REFUSED(gpc_tlb_ways, 0, "gpc-tlb-ways");
+    REFUSED(gpc_tlb, 1000, "gpc-tlb");
     REFUSED(l1_bytes, 512, "l1-size");
     REFUSED(l1_bytes, 32 * PPU_MIB, "l1-size");
     REFUSED(l2_bytes, 3 * PPU_MIB, "l2-size");
@@ -805,6 +833,7 @@ int main(void)
         { "holding the MCU resets its registers and no others [A1]", holding_resets_what_the_mcu_owns, setup, teardown,
           NULL },
         { "identity tells the size of the machine [A1]", identity, setup_small, teardown, NULL },
+        { "GPCs have counters of their own [A1][A10]", gpcs_have_counters, NULL, NULL, NULL },
         { "elements beyond the machine are refused [A1]", elements_beyond_the_machine, setup_small, teardown, NULL },
         { "test hooks are absent when off [A1]", hooks_absent, NULL, NULL, NULL },
         { "W1C registers clear the bits written [A1]", w1c_clears_what_is_written, setup, teardown, NULL },

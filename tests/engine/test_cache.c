@@ -343,6 +343,68 @@ static void registers(void **state)
     assert_int_equal(host_read(rig->board, PPU_REG_SM_L2_MISSES_LO), 0);
 }
 
+/* Lasts until each SM has a CTA. */
+static const char lasting[] =
+    HEAD "mov v5, 20000\nagain: sub v5, v5, 1\nisetp.ne p0, v5, 0\n@p0 bra again\nldg.b32 v6, [s0]\nexit\n";
+
+/* What the GPCs of a machine of four SMs have found, and have not, when each SM has run one CTA of a task. */
+static void count_gpcs(uint32_t gpcs, uint64_t found[4])
+{
+    static const uint32_t at[] = { PPU_REG_GPC_L15_HITS_LO, PPU_REG_GPC_L15_MISSES_LO, PPU_REG_GPC_TLB_HITS_LO,
+                                   PPU_REG_GPC_TLB_MISSES_LO };
+    struct core_config config = board_small_config(0);
+
+    config.sms = 4;
+    config.gpcs = gpcs;
+    config.cache_model = true;
+    struct rig *rig = rig_new_config(&config);
+    struct ppu_tmd tmd = prepare(rig, lasting, 4, 8, 0);
+    rig_run_done(rig, &tmd);
+    for (uint32_t i = 0; i < 4; i++) {
+        found[i] = 0;
+        for (uint32_t gpc = 0; gpc < gpcs; gpc++) {
+            const uint32_t own = host_read(rig->board, at[i] + 4 * gpc);
+            assert_int_equal(own * gpcs, host_read(rig->board, at[i]) * gpcs); /* all have done the same */
+            found[i] += own;
+        }
+        assert_int_equal(host_read(rig->board, at[i] + 4 * gpcs), 0);
+    }
+    core_reset(rig->board->core);
+    board_settle(rig->board);
+    assert_int_equal(host_read(rig->board, PPU_REG_GPC_L15_MISSES_LO), 0);
+    rig_free(rig);
+}
+
+/* The first SM of a GPC brings in instructions, parameters and translations; the others find them. */
+static void sms_of_a_gpc_share(void **state)
+{
+    uint64_t alone[4], found[4];
+
+    (void)state;
+    count_gpcs(4, alone);
+    assert_true(alone[0] == 0 && alone[1] != 0 && alone[2] == 0 && alone[3] != 0);
+    for (uint32_t gpcs = 1; gpcs <= 2; gpcs++) {
+        count_gpcs(gpcs, found);
+        assert_int_equal(found[0] + found[1], alone[1]);
+        assert_int_equal(found[1] * 4, alone[1] * gpcs);
+        assert_int_equal(found[2] + found[3], alone[3]);
+        assert_int_equal(found[3] * 4, alone[3] * gpcs);
+    }
+}
+
+/* A task that starts sees the code and parameters that are there now, not what the cache of its GPC had. */
+static void a_task_empties_what_gpcs_have(void **state)
+{
+    struct rig *rig = *state;
+    struct ppu_tmd tmd = prepare(rig, rows, 1, 8, 0);
+
+    rig_run_done(rig, &tmd);
+    const uint32_t misses = host_read(rig->board, PPU_REG_GPC_L15_MISSES_LO);
+    rig_run_done(rig, &tmd);
+    assert_int_equal(host_read(rig->board, PPU_REG_GPC_L15_MISSES_LO), 2 * misses);
+    assert_int_equal(host_read(rig->board, PPU_REG_GPC_L15_HITS_LO), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -359,6 +421,9 @@ int main(void)
         { "SM threads share the second level [A10]", shared_by_threads, NULL, NULL, NULL },
         { "a model that is off counts nothing [A10]", off, setup, rig_teardown, NULL },
         { "registers of an SM and its reset [A10]", registers, setup, rig_teardown, NULL },
+        { "SMs of a GPC share a cache of instructions and a TLB [A1][A10]", sms_of_a_gpc_share, NULL, NULL, NULL },
+        { "a task that starts drops what the cache of its GPC has [A10][A11]", a_task_empties_what_gpcs_have, setup,
+          rig_teardown, NULL },
     };
 
     return cmocka_run_group_tests_name("engine: caches", tests, NULL, NULL);

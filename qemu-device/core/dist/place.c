@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Which SM gets a CTA; all with the distributor's lock. CTAs spread: an SM that has its share leaves what is left to
- * those that have less and room. A co-resident grid (a gang) gets room for all of its CTAs at once, or waits: then
- * tasks of no higher priority get nothing more, so that room becomes free.
+ * Which SM gets a CTA; all with the distributor's lock. CTAs spread, over GPCs as over SMs: an SM that has its share
+ * leaves what is left to those that have less and room, and of equals to those whose GPC has less. A co-resident grid
+ * (a gang) gets room for all of its CTAs at once, or waits: then tasks of no higher priority get nothing more, so that
+ * room becomes free.
  */
 #include "qemu-device/core/dist/place.h"
 #include "qemu-device/core/core.h"
@@ -138,6 +139,12 @@ static uint64_t unplanned(const struct core *core, const struct dist_slot *slot)
     return need > planned ? need - planned : 0;
 }
 
+/* The SMs in the order in which a gang gets room: one of each GPC, then the next of each. */
+static uint32_t sm_in_turn(const struct core_config *config, uint32_t turn)
+{
+    return turn % config->gpcs * (config->sms / config->gpcs) + turn / config->gpcs % (config->sms / config->gpcs);
+}
+
 /* Room for every CTA of the gang, in turn on the SMs that have some; false: there is not enough. */
 static bool plan(struct core *core, struct dist_slot *slot)
 {
@@ -153,7 +160,9 @@ static bool plan(struct core *core, struct dist_slot *slot)
     if (all < need) {
         return false;
     }
-    for (uint32_t sm = 0; need != 0; sm = (sm + 1) % core->config.sms) {
+    for (uint32_t turn = 0; need != 0; turn = (turn + 1) % core->config.sms) {
+        const uint32_t sm = sm_in_turn(&core->config, turn);
+
         if (holds[sm] != 0) {
             holds[sm]--;
             slot->planned[sm]++;
@@ -230,11 +239,31 @@ static bool has_share(const struct core *core, uint32_t sm)
     return (uint64_t)dist->used[sm].ctas * core->config.sms + core->config.sms > all;
 }
 
+/* CTAs on the SMs of the GPC that the SM is in. */
+static uint32_t gpc_ctas(const struct core *core, uint32_t sm)
+{
+    const uint32_t each = core->config.sms / core->config.gpcs, first = core_gpc_of(&core->config, sm) * each;
+    uint32_t ctas = 0;
+
+    for (uint32_t i = first; i < first + each; i++) {
+        ctas += core->dist.used[i].ctas;
+    }
+    return ctas;
+}
+
+/* True: the first SM has less to do than the second, or as much in a GPC that has less to do. */
+static bool is_freer(const struct core *core, uint32_t first, uint32_t second)
+{
+    const uint32_t a = core->dist.used[first].ctas, b = core->dist.used[second].ctas;
+
+    return a != b ? a < b : gpc_ctas(core, first) < gpc_ctas(core, second);
+}
+
 /* An SM with less to do could take the CTA. */
 static bool another_should(const struct core *core, const struct dist_task *task, uint32_t sm)
 {
     for (uint32_t other = 0; other < core->config.sms; other++) {
-        if (core->dist.used[other].ctas < core->dist.used[sm].ctas && sm_fits(core, other, task)) {
+        if (is_freer(core, other, sm) && sm_fits(core, other, task)) {
             return true;
         }
     }

@@ -576,16 +576,35 @@ static enum step meet(struct exec *x, const struct lanes *mask)
     return lanes_equal(mask, &x->w->live) ? STEP_NEXT : yield_lanes(x, mask, x->w->pc);
 }
 
+/* True: the n-th turn of some lane. */
+static bool turn_of_pass(uint32_t *turns, uint32_t mask, uint32_t n)
+{
+    uint32_t due = 0;
+
+    if (mask == UINT32_MAX) {
+        for (uint32_t i = 0; i < PPU_LANES; i++) {
+            turns[i]++;
+            due |= turns[i] >= n;
+        }
+        return due != 0;
+    }
+    for (; mask != 0; mask &= mask - 1) {
+        const uint32_t lane = (uint32_t)__builtin_ctz(mask);
+
+        turns[lane]++;
+        due |= turns[lane] >= n;
+    }
+    return due != 0;
+}
+
 /* Counts for every lane, so that one which passes n times yields whatever set of lanes it passes with. */
 static bool turn_to_yield(struct warp *w, const struct lanes *mask, uint32_t n)
 {
     bool due = false;
 
     warp_yields(w);
-    LANES_EACH(mask, lane)
-    {
-        w->yield_turns[lane]++;
-        due = due || w->yield_turns[lane] >= n;
+    for (uint32_t pass = 0; pass < w->passes; pass++) {
+        due = turn_of_pass(&w->yield_turns[pass * PPU_LANES], mask->m[pass], n) || due;
     }
     if (due) {
         LANES_EACH(mask, lane)

@@ -13,6 +13,7 @@
 #include "qemu-device/core/sm/access.h"
 #include "qemu-device/core/sm/code.h"
 #include "qemu-device/core/sm/cta.h"
+#include "qemu-device/core/sm/gpc.h"
 #include "qemu-device/core/sm/prologue.h"
 #include "qemu-device/core/sm/sm.h"
 #include "qemu-device/core/sm/tlb.h"
@@ -133,6 +134,18 @@ static struct code_page *page_fetch(struct sm *sm, const struct dist_task *task,
     return page;
 }
 
+/* True: no instruction of its line of the cache has been fetched since the page was. */
+static bool is_first_of_line(const struct sm *sm, const struct code_page *page, uint32_t index)
+{
+    const uint32_t insns = sm->config->cache_line / PPU_INSN_BYTES, first = index - index % insns;
+    bool known = false;
+
+    for (uint32_t i = first; i < first + insns; i++) {
+        known = known || page->insn[i].known;
+    }
+    return !known;
+}
+
 const struct code_insn *decode_fetch(struct sm *sm, const struct dist_task *task, uint32_t pc, uint16_t *fault,
                                      uint64_t *va)
 {
@@ -147,6 +160,9 @@ const struct code_insn *decode_fetch(struct sm *sm, const struct dist_task *task
     }
     uint32_t index = (uint32_t)(*va % CODE_PAGE_BYTES / PPU_INSN_BYTES);
     if (!page->insn[index].known) {
+        if (sm->gpc && is_first_of_line(sm, page, index)) {
+            gpc_fetch(sm, page->bytes + (size_t)index * PPU_INSN_BYTES);
+        }
         decode_word(sm, &page->insn[index], vram_read64(page->bytes + (size_t)index * PPU_INSN_BYTES));
     }
     return &page->insn[index];

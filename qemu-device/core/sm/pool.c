@@ -189,6 +189,17 @@ static void init_locks(struct sm_pool *pool)
     pthread_condattr_destroy(&monotonic);
 }
 
+/* Caches that SMs share. */
+static bool init_caches(struct sm_pool *pool, const struct core_config *config)
+{
+    bool ok = cache_l2_init(&pool->l2, config);
+
+    for (uint32_t i = 0; i < config->gpcs; i++) {
+        ok = gpc_init(&pool->gpc[i], config) && ok;
+    }
+    return ok;
+}
+
 bool sm_pool_new(struct core *core)
 {
     const struct core_config *config = core_config_of(core);
@@ -205,9 +216,13 @@ bool sm_pool_new(struct core *core)
     pool->tier = tier_new(config);
     pool->sm = calloc(config->sms, sizeof(*pool->sm));
     pool->sms = pool->sm ? config->sms : 0;
-    bool ok = pool->sm && (!config->cache_model || cache_l2_init(&pool->l2, config));
+    bool ok = pool->sm && (!config->cache_model || init_caches(pool, config));
     for (uint32_t i = 0; i < pool->sms; i++) {
-        ok = sm_new(&pool->sm[i], core, i, config->cache_model ? &pool->l2 : NULL, pool->tier) && ok;
+        struct gpc *gpc = &pool->gpc[core_gpc_of(config, i)];
+
+        ok = sm_new(&pool->sm[i], core, i, config->cache_model ? &pool->l2 : NULL, config->cache_model ? gpc : NULL,
+                    pool->tier) &&
+             ok;
     }
     if (!ok || !start_workers(pool, PPU_MIN(config->sm_threads, config->sms))) {
         sm_pool_free(core);
@@ -237,6 +252,9 @@ void sm_pool_free(struct core *core)
     }
     tier_free(pool->tier);
     cache_l2_free(&pool->l2);
+    for (uint32_t i = 0; i < PPU_MAX_SMS; i++) {
+        gpc_free(&pool->gpc[i]);
+    }
     pthread_cond_destroy(&pool->wake);
     pthread_cond_destroy(&pool->idle);
     pthread_mutex_destroy(&pool->lock);
@@ -280,6 +298,9 @@ void sm_pool_reset(struct core *core)
     }
     if (core_config_of(core)->cache_model) {
         cache_empty(&pool->l2.cache);
+        for (uint32_t i = 0; i < core_config_of(core)->gpcs; i++) {
+            gpc_empty(&pool->gpc[i]);
+        }
     }
     pool->slice_ns = SLICE_NEVER;
     pool->spent_ns = 0;
@@ -375,6 +396,14 @@ uint64_t sm_count(struct core *core, uint32_t sm, enum ppu_counter counter)
     const struct sm_pool *pool = *core_sm_pool(core);
 
     return sm < pool->sms ? __atomic_load_n(&pool->sm[sm].count[counter], __ATOMIC_RELAXED) : 0;
+}
+
+uint64_t sm_gpc_count(struct core *core, uint32_t gpc, enum gpc_counter counter)
+{
+    struct sm_pool *pool = *core_sm_pool(core);
+
+    return core_config_of(core)->cache_model && gpc < core_config_of(core)->gpcs ? gpc_count(&pool->gpc[gpc], counter)
+                                                                                 : 0;
 }
 
 void sm_pool_text(struct core *core, char *buf, size_t size)

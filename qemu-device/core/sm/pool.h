@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "ppu/counter.h"
+#include "qemu-device/core/sm/gpc.h"
 
 struct core;
 struct sm_pool;
@@ -26,6 +27,8 @@ uint64_t sm_slice_deadline(struct core *core);
 void sm_slice_run(struct core *core);
 uint64_t sm_time_ns(struct core *core, uint32_t context); /* spent on an address space, since reset [any] */
 uint64_t sm_count(struct core *core, uint32_t sm, enum ppu_counter counter); /* since reset [any] */
+/* What the SMs of a GPC have found in what they share, since reset; 0 without a model of the caches [any] */
+uint64_t sm_gpc_count(struct core *core, uint32_t gpc, enum gpc_counter counter);
 uint64_t sm_translations(struct core *core);                  /* of loops to code of the host, that were made [any] */
 void sm_pool_text(struct core *core, char *buf, size_t size); /* for core_state_text() [lock] */
 /* State of the SM side; core.c keeps the pointer. */

@@ -25,6 +25,7 @@
 #include "qemu-device/core/sm/cta_life.h"
 #include "qemu-device/core/sm/decode.h"
 #include "qemu-device/core/sm/file.h"
+#include "qemu-device/core/sm/gpc.h"
 #include "qemu-device/core/sm/lanes.h"
 #include "qemu-device/core/sm/pending_ends.h"
 #include "qemu-device/core/sm/pool.h"
@@ -60,7 +61,7 @@ static bool sm_alloc(struct sm *sm)
     return sm->cta && sm->warp && sm->sys && sm->token_answer && sm->code && sm_file_init(sm);
 }
 
-bool sm_new(struct sm *sm, struct core *core, uint32_t number, struct cache_l2 *l2, struct tier *tier)
+bool sm_new(struct sm *sm, struct core *core, uint32_t number, struct cache_l2 *l2, struct gpc *gpc, struct tier *tier)
 {
     const struct core_config *config = core_config_of(core);
 
@@ -76,6 +77,7 @@ bool sm_new(struct sm *sm, struct core *core, uint32_t number, struct cache_l2 *
         return false;
     }
     sm->l2 = l2;
+    sm->gpc = gpc;
     sm->heads = tier_heads_new(tier);
     subvector_init(sm);
     return true;
@@ -233,6 +235,7 @@ static void see_code(struct sm *sm, const struct dist_task *task)
         decode_drop(sm, task->tmd.context);
         if (sm->l2) {
             cache_empty(&sm->l1);
+            gpc_see_task(sm, task);
         }
     }
 }
@@ -410,6 +413,9 @@ static bool attend_flush(struct sm *sm, uint32_t context)
         return false;
     }
     sm_tlb_drop(sm, context);
+    if (sm->gpc) {
+        gpc_flush(sm->gpc);
+    }
     decode_drop(sm, context);
     dist_flushed(sm->core, sm->number, context);
     return true;

@@ -26,6 +26,7 @@
 #include "qemu-device/core/sm/tlb.h"
 
 struct cache_l2;
+struct gpc;
 struct core;
 struct core_config;
 struct engine_level_ops;
@@ -67,6 +68,7 @@ struct sm {
     uint64_t started[PPU_MAX_SLOTS]; /* dist_task.start of the task whose code was seen last */
     struct sm_file file[SM_FILE_COUNT];
     struct cache_l2 *l2; /* NULL: caches are not modelled */
+    struct gpc *gpc;     /* the one that it is in; NULL as l2 */
     struct cache l1;     /* without a model: what samples are shown */
     struct mode mode[PPU_MAX_SLOTS];
     struct sm_cta *cta;      /* sm_ctas */
@@ -129,8 +131,8 @@ static inline void sm_attend(struct sm *sm)
 }
 
 void sm_drop_all(struct sm *sm); /* as after reset; the distributor is not told */
-/* `l2` NULL: caches are not modelled; `tier` NULL: everything is interpreted. */
-bool sm_new(struct sm *sm, struct core *core, uint32_t number, struct cache_l2 *l2, struct tier *tier);
+/* `l2` and `gpc` NULL: caches are not modelled; `tier` NULL: everything is interpreted. */
+bool sm_new(struct sm *sm, struct core *core, uint32_t number, struct cache_l2 *l2, struct gpc *gpc, struct tier *tier);
 void sm_free(struct sm *sm);
 
 #endif

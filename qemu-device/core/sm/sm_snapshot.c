@@ -196,6 +196,14 @@ static void put_cache(struct snap *snap, const struct cache *cache)
     snap_put_bytes(snap, cache->way, cache_state_bytes(cache));
 }
 
+static void put_gpc(struct snap *snap, const struct gpc *gpc)
+{
+    put_cache(snap, &gpc->l15);
+    put_cache(snap, &gpc->tlb);
+    snap_put_bytes(snap, gpc->started, sizeof(gpc->started));
+    snap_put_bytes(snap, gpc->count, sizeof(gpc->count));
+}
+
 static void put_slice(struct snap *snap, const struct sm_pool *pool)
 {
     const struct sm_slice *slice = &pool->slice;
@@ -238,6 +246,9 @@ void sm_pool_save(struct core *core, struct snap *snap)
         put_cache(snap, &sm->l1);
     }
     put_cache(snap, &pool->l2.cache);
+    for (uint32_t i = 0; i < core_config_of(core)->gpcs; i++) {
+        put_gpc(snap, &pool->gpc[i]);
+    }
     snap_put_section(snap, SECTION_END);
 }
 
@@ -644,6 +655,15 @@ static void get_cache(struct snap *snap, struct cache *cache)
     snap_get_bytes(snap, cache->way, cache_state_bytes(cache));
 }
 
+/* Any numbers do here too. */
+static void get_gpc(struct snap *snap, struct gpc *gpc)
+{
+    get_cache(snap, &gpc->l15);
+    get_cache(snap, &gpc->tlb);
+    snap_get_bytes(snap, gpc->started, sizeof(gpc->started));
+    snap_get_bytes(snap, gpc->count, sizeof(gpc->count));
+}
+
 /* Any numbers do: they are only compared. */
 static void get_share(struct sm *sm, struct snap *snap)
 {
@@ -724,6 +744,9 @@ bool sm_pool_load(struct core *core, struct snap *snap)
     }
     if (ok) {
         get_cache(snap, &pool->l2.cache);
+    }
+    for (uint32_t i = 0; i < core_config_of(core)->gpcs && ok; i++) {
+        get_gpc(snap, &pool->gpc[i]);
     }
     snap_get_section(snap, SECTION_END);
     return ok && !snap->bad;

@@ -2,6 +2,7 @@
 #include "qemu-device/core/sm/tlb.h"
 #include "qemu-device/core/memory/mmu.h"
 #include "qemu-device/core/sm/access.h"
+#include "qemu-device/core/sm/gpc.h"
 #include "qemu-device/core/sm/sm.h"
 
 #include <string.h>
@@ -33,6 +34,9 @@ static uint16_t fill_entry(struct sm *sm, struct tlb_entry *entry, uint32_t cont
         return page.fault;
     }
     mmu_widen(sm->core, &page);
+    if (sm->gpc) {
+        gpc_translate(sm, context, page.va);
+    }
     *entry = (struct tlb_entry){
         .tag = page.va | context | TLB_VALID,
         .mask = ~(page.bytes - 1) | (PPU_PAGE_4K - 1),
