@@ -7,6 +7,13 @@
 #include <string.h>
 
 #define YIELD_NAME "__ppu_yield"
+#define YIELD_NOW_NAME "ppu_yield"
+#define YIELD_EVERY_NAME "ppu_yield_every"
+/*
+ * A loop that does not look at what others write waits for nobody, and yields for their sake alone. It yields seldom:
+ * each time lanes that have left it go on alone, in place of waiting for those that have not.
+ */
+#define UNBOUNDED_EVERY 1024u
 
 struct numbered {
     LLVMBasicBlockRef block;
@@ -87,16 +94,15 @@ static struct graph graph_new(struct compilation *compilation, LLVMValueRef func
     return g;
 }
 
-static LLVMValueRef yield_function(struct compilation *compilation)
+static LLVMValueRef yield_function(struct compilation *compilation, const char *name, LLVMTypeRef type)
 {
-    LLVMTypeRef type = LLVMFunctionType(LLVMVoidTypeInContext(compilation->llvm), NULL, 0, 0);
-    LLVMValueRef function = LLVMGetNamedFunction(compilation->module, YIELD_NAME);
+    LLVMValueRef function = LLVMGetNamedFunction(compilation->module, name);
     static const char *const attributes[] = { "convergent", "nounwind" };
 
     if (function) {
         return function;
     }
-    function = LLVMAddFunction(compilation->module, YIELD_NAME, type);
+    function = LLVMAddFunction(compilation->module, name, type);
     for (uint32_t i = 0; i < 2; i++) {
         uint32_t kind = LLVMGetEnumAttributeKindForName(attributes[i], strlen(attributes[i]));
         LLVMAddAttributeAtIndex(function, LLVMAttributeFunctionIndex,
@@ -105,13 +111,18 @@ static LLVMValueRef yield_function(struct compilation *compilation)
     return function;
 }
 
-static void add_yield(struct compilation *compilation, LLVMBasicBlockRef latch)
+/* A yield at the end of the block: each time that lanes come there, or of so many times one. */
+static void add_yield(struct compilation *compilation, LLVMBasicBlockRef latch, uint32_t every)
 {
-    LLVMTypeRef type = LLVMFunctionType(LLVMVoidTypeInContext(compilation->llvm), NULL, 0, 0);
+    const char *name = every == 1 ? YIELD_NAME : YIELD_EVERY_NAME;
+    LLVMTypeRef number = LLVMInt32TypeInContext(compilation->llvm);
+    LLVMValueRef argument = LLVMConstInt(number, every, false);
+    unsigned arguments = every == 1 ? 0 : 1;
+    LLVMTypeRef type = LLVMFunctionType(LLVMVoidTypeInContext(compilation->llvm), &number, arguments, 0);
     LLVMBuilderRef builder = LLVMCreateBuilderInContext(compilation->llvm);
 
     LLVMPositionBuilderBefore(builder, LLVMGetBasicBlockTerminator(latch));
-    LLVMBuildCall2(builder, type, yield_function(compilation), NULL, 0, "");
+    LLVMBuildCall2(builder, type, yield_function(compilation, name, type), &argument, arguments, "");
     LLVMDisposeBuilder(builder);
 }
 
@@ -195,7 +206,7 @@ void yield_wait_loops(struct compilation *compilation, LLVMValueRef function)
         } else if (state[to] == 1) {
             find_body(&g, to, step->block);
             if (loop_waits(&g)) {
-                add_yield(compilation, g.blocks[step->block]);
+                add_yield(compilation, g.blocks[step->block], 1);
             }
         }
     }
@@ -252,19 +263,38 @@ static bool is_exit_test(const struct ir *ir, uint32_t loop, uint32_t block)
     return false;
 }
 
-/* For each loop, whether a yield is in it and in no loop inside. */
+static bool is_yield(const char *name)
+{
+    return strcmp(name, YIELD_NAME) == 0 || strcmp(name, YIELD_NOW_NAME) == 0 || strcmp(name, YIELD_EVERY_NAME) == 0;
+}
+
+/* For each loop, whether a yield is in it and in no loop inside, of ours or of the program. */
 static bool *find_yields(const struct ir *ir)
 {
     bool *found = arena_new(ir->flow->arena, bool, ir->flow->loop_count + 1);
 
     for (uint32_t v = ir->argument_count; v < ir->value_count; v++) {
         uint32_t loop = ir->flow->blocks[ir->block_of[v]].loop;
-        if (loop != FLOW_NONE && ir_is_instruction(ir->values[v], LLVMCall) &&
-            strcmp(ir_callee(ir->values[v]), YIELD_NAME) == 0) {
+        if (loop != FLOW_NONE && ir_is_instruction(ir->values[v], LLVMCall) && is_yield(ir_callee(ir->values[v]))) {
             found[loop] = true;
         }
     }
     return found;
+}
+
+/* True: what others write may be looked at in the loop, there or in a function that it calls. */
+static bool may_wait(const struct ir *ir, uint32_t loop)
+{
+    for (uint32_t v = ir->argument_count; v < ir->value_count; v++) {
+        const LLVMValueRef value = ir->values[v];
+
+        if (flow_in_loop(ir->flow, loop, ir->block_of[v]) &&
+            (looks_at_memory(value) ||
+             (ir_is_instruction(value, LLVMCall) && strncmp(ir_callee(value), "llvm.", 5) != 0))) {
+            return true;
+        }
+    }
+    return false;
 }
 
 /* A test that every turn passes ends the loop after a number of turns known at its entry. */
@@ -307,7 +337,7 @@ void yield_unbounded_loops(struct compilation *compilation, LLVMValueRef functio
         for (uint32_t p = 0; p < header->pred_count; p++) {
             uint32_t latch = header->preds[p];
             if (flow_in_loop(ir->flow, loop, latch) && !has_yield[loop] && !is_bounded(ir, loop, latch)) {
-                add_yield(compilation, position_of_yield(ir, loop, latch));
+                add_yield(compilation, position_of_yield(ir, loop, latch), may_wait(ir, loop) ? 1 : UNBOUNDED_EVERY);
             }
         }
     }

@@ -77,6 +77,20 @@ def yields():
                 assert status == 1 and "this built-in function needs a constant argument" in errors, errors
 
 
+def loops_yield():
+    """Each turn where others may be waited for, seldom where they cannot be, as the program says where it says."""
+    turns = "kernel void k(global int *out, global volatile int *word) {{ int n = out[0]; while ({}) {{ {} }} out[1] = n; }}"
+    with tempfile.TemporaryDirectory() as folder:
+        for condition, body, code in (("n != 1", "n = n & 1 ? 3 * n + 1 : n >> 1;", ["yieldn 1024"]),
+                                      ("*word != 0", "n++;", ["yield"]), ("atomic_xchg(word, 1) != 0", "", ["yield"]),
+                                      ("n != 1", "n = n & 1 ? 3 * n + 1 : n >> 1; ppu_yield();", ["yield"]),
+                                      ("n != 1", "n = n & 1 ? 3 * n + 1 : n >> 1; ppu_yield_every(5);", ["yieldn 5"])):
+            status, _, errors = call(PPUCC, "-x", "cl", "-", "-o", "k.ppu", text=turns.format(condition, body), folder=folder)
+            assert status == 0, errors
+            found = re.findall(r"^ +(yield\w*(?: \d+)?)", call(PPU_DIS, "k.ppu", folder=folder)[1], re.MULTILINE)
+            assert found == code, (condition, body, found)
+
+
 def names_of(table, macro):
     """The names of the passes of a table that are always run."""
     text = (TOP / "compiler" / table).read_text()
@@ -313,6 +327,7 @@ tap.main([
     ("numbers of each kernel, and curves that stay below them [A7]", numbers),
     ("with too few registers some are spilled [A7]", spills),
     ("yields that a kernel asks for are the machine's, and count by constants [E3][E6]", yields),
+    ("loops that wait yield each turn, others seldom [E6][E8]", loops_yield),
     ("every pass can be looked at [A7]", dumps),
     ("segments of five kernels save 30 % of the registers, and the curve shows them [D9]", segments),
     ("each form of segments has its code, each wrong option its error [D6][D7][D10]", forms),

@@ -345,6 +345,51 @@ static void queues_count(void **state)
     check(clReleaseMemObject(data));
 }
 
+#define COLLATZ_ITEMS 1024u
+
+/* Warp instructions of a kernel whose work-items leave a loop at different times, and meet behind it. */
+static cl_ulong collatz(struct fixture *f, const char *yields)
+{
+    const size_t items = COLLATZ_ITEMS;
+    cl_uint steps[COLLATZ_ITEMS];
+    char text[512];
+
+    snprintf(text, sizeof(text),
+             "kernel void k(global uint *out) {\n"
+             "    uint n = get_global_id(0) + 1, steps = 0;\n"
+             "    while (n != 1) { n = n & 1 ? 3 * n + 1 : n >> 1; steps++; %s }\n"
+             "    out[get_global_id(0)] = steps;\n"
+             "    for (uint i = 0; i < 20; i++) out[get_global_id(0)] += steps * i;\n"
+             "}\n",
+             yields);
+    cl_kernel kernel = fixture_kernel(f, text, "k");
+    cl_mem out = fixture_buffer(f, 0, sizeof(steps), NULL);
+    const cl_ulong before = counter(f->queue, INSNS);
+    check(clSetKernelArg(kernel, 0, sizeof(out), &out));
+    check(clEnqueueNDRangeKernel(f->queue, kernel, 1, NULL, &items, NULL, 0, NULL, NULL));
+    check(clEnqueueReadBuffer(f->queue, out, CL_TRUE, 0, sizeof(steps), steps, 0, NULL, NULL));
+    check(clFinish(f->queue));
+    const cl_ulong more = counter(f->queue, INSNS) - before;
+    for (uint32_t i = 0; i < COLLATZ_ITEMS; i++) {
+        uint32_t count = 0;
+        for (uint64_t n = i + 1; n != 1; count++) {
+            n = n & 1 ? 3 * n + 1 : n >> 1;
+        }
+        assert_int_equal(steps[i], count * 191); /* and so many times 0 to 19 */
+    }
+    check(clReleaseMemObject(out));
+    check(clReleaseKernel(kernel));
+    return more;
+}
+
+/* The compiler's own yields let such work-items stay together; one in each turn parts them. */
+static void yields_seldom(void **state)
+{
+    const cl_ulong own = collatz(*state, ""), each = collatz(*state, "ppu_yield();");
+
+    assert_in_range(own, 1, each / 2);
+}
+
 static void buffer_is_checked(void **state)
 {
     struct fixture *f = *state;
@@ -575,6 +620,7 @@ int main(void)
         cl_test("an urgent queue's kernel has a place beside one that fills the device [A3] [A5]",
                 urgent_queues_go_first),
         cl_test("a queue tells what its kernels have executed [A10]", queues_count),
+        cl_test("a loop that waits for nobody keeps its work-items together [E6][E8]", yields_seldom),
         cl_test("wrong flags, sizes and pointers of buffers get their errors [F6]", buffer_is_checked),
         cl_test("wrong sub-buffers get their errors [F6]", sub_buffer_is_checked),
         cl_test("buffers lie in one piece of shared virtual memory [F6]", shared_memory_is_checked),
