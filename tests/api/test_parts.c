@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT */
+/* Tests through the library in which order parts of a warp run, and who says so: program, launch, control unit. */
+#include "tests/api/api.h"
+
+#include "ppu/macros.h"
+#include "ppu/regs.h"
+#include "ppu/tmd.h"
+
+#define THREADS 128u
+#define LANES 32u
+#define THRESHOLD 512u /* MODE_THRESHOLD at reset */
+
+static uint32_t ticket(struct ppu_memory *memory, uint32_t thread, uint32_t number)
+{
+    return api_word(memory, 8 + 8 * thread + 4 * number);
+}
+
+/* Runs a kernel whose threads draw two tickets each; true: each part has drawn its own before the next one began. */
+static bool in_turn(struct api *api, struct ppu_memory *memory, const char *name, uint32_t mode, uint32_t miss_rate)
+{
+    const struct ppu_kernel *kernel = api_kernel(api, api->context, "open_parts", name);
+    const uint64_t va = api_va(api, memory);
+    const struct ppu_launch launch = {
+        .grid = { 1 },
+        .cta = { THREADS },
+        .params = &va,
+        .param_bytes = sizeof(va),
+        .mode = mode,
+        .miss_rate = miss_rate,
+    };
+    uint32_t turns = 0;
+
+    api_set_word(memory, 0, 0);
+    check(ppu_stream_launch(api->stream, kernel, &launch, NULL));
+    check(api_finish(api->channel));
+    for (uint32_t t = 0; t < THREADS; t++) {
+        const uint32_t first = t / LANES * 2 * LANES + t % LANES;
+        const bool turn = ticket(memory, t, 0) == first && ticket(memory, t, 1) == first + LANES;
+
+        turns += turn;
+        assert_true(turn || (ticket(memory, t, 0) == t && ticket(memory, t, 1) == THREADS + t));
+    }
+    assert_true(turns == THREADS || turns <= LANES); /* the first part's first tickets are the same in both modes */
+    return turns == THREADS;
+}
+
+static void program_goes_first(void **state)
+{
+    static const uint32_t modes[] = { PPU_MODE_AUTO, PPU_MODE_NORMAL, PPU_MODE_SUBVECTOR };
+    struct api *api = *state;
+    struct ppu_memory *memory = api_memory(api, PPU_MEMORY_VRAM, 8 + 8 * THREADS);
+
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(modes); i++) {
+        assert_true(in_turn(api, memory, "sharing_parts", modes[i], PPU_MISS_UNSAID));
+        assert_true(in_turn(api, memory, "sharing_parts", modes[i], PPU_MISS_BELOW));
+    }
+}
+
+static void launch_or_rate_chooses(void **state)
+{
+    static const struct {
+        uint32_t mode, miss_rate;
+        bool parts;
+    } cases[] = {
+        { PPU_MODE_AUTO, PPU_MISS_UNSAID, false },
+        { PPU_MODE_AUTO, PPU_MISS_ABOVE, true },
+        { PPU_MODE_AUTO, PPU_MISS_BELOW, false },
+        { PPU_MODE_AUTO, PPU_MISS_RATE(THRESHOLD), true },
+        { PPU_MODE_AUTO, PPU_MISS_RATE(THRESHOLD - 1), false },
+        { PPU_MODE_NORMAL, PPU_MISS_ABOVE, false },
+        { PPU_MODE_SUBVECTOR, PPU_MISS_BELOW, true },
+    };
+    struct api *api = *state;
+    struct ppu_memory *memory = api_memory(api, PPU_MEMORY_VRAM, 8 + 8 * THREADS);
+
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(cases); i++) {
+        assert_int_equal(in_turn(api, memory, "open_parts", cases[i].mode, cases[i].miss_rate), cases[i].parts);
+    }
+    check(ppu_device_policy(api->device, PPU_POLICY_MODE_THRESHOLD, 100));
+    assert_true(in_turn(api, memory, "open_parts", PPU_MODE_AUTO, PPU_MISS_RATE(100)));
+    assert_false(in_turn(api, memory, "open_parts", PPU_MODE_AUTO, PPU_MISS_RATE(99)));
+    check(ppu_device_policy(api->device, PPU_POLICY_MODE_THRESHOLD, THRESHOLD));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        api_test("a program that enters a segment has its parts run in turn, whatever the launch says [D3][D4][D6]",
+                 program_goes_first),
+        api_test("else the launch, its rate of misses or the threshold decide [D6][D8]", launch_or_rate_chooses),
+    };
+
+    return cmocka_run_group_tests_name("api: parts", tests, api_machine_setup, api_machine_teardown);
+}
