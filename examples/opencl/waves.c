@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: MIT */
+/* Shows the fifth program of docs/tutorial.md: a kernel of which more waves are on the SMs at once. */
+#define CL_TARGET_OPENCL_VERSION 300
+#include <CL/cl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define GROUPS 256
+#define ITEMS 128 /* of a work-group, and of a wave */
+#define COUNT (GROUPS * ITEMS)
+#define ROWS 1024
+
+static const char *source = "#define N 90\n"
+                            "kernel void mix(global const uint *in, global volatile int *count, global uint *out)\n"
+                            "{\n"
+                            "    int most = 0;\n"
+                            "    if (get_local_id(0) == 0) {\n"
+                            "        atomic_max(&count[1], atomic_inc(&count[0]) + 1);\n"
+                            "        for (int looks = 0; looks < 40000 && !count[2]; looks++)\n"
+                            "            if (count[1] != most) {\n"
+                            "                most = count[1];\n"
+                            "                looks = 0;\n"
+                            "            }\n"
+                            "        count[2] = 1;\n"
+                            "    }\n"
+                            "    barrier(CLK_GLOBAL_MEM_FENCE);\n"
+                            "    uint i = get_global_id(0), v[N], sum = 0;\n"
+                            "    #pragma unroll\n"
+                            "    for (int n = 0; n < N; n++)\n"
+                            "        v[n] = in[(i * 7 + n * 13) % 1024];\n"
+                            "    #pragma unroll\n"
+                            "    for (int n = 0; n < N; n++)\n"
+                            "        v[n] += rotate(v[(n * 37 + 11) % N], 5u) ^ v[N - 1 - n];\n"
+                            "    #pragma unroll\n"
+                            "    for (int n = 0; n < N; n++)\n"
+                            "        sum = sum * 31 + v[n];\n"
+                            "    out[i] = sum;\n"
+                            "    if (get_local_id(0) == 0)\n"
+                            "        atomic_dec(&count[0]);\n"
+                            "}\n";
+
+static void check(cl_int error, const char *what)
+{
+    if (error != CL_SUCCESS) {
+        fprintf(stderr, "%s: error %d\n", what, error);
+        exit(1);
+    }
+}
+
+static cl_kernel make_kernel(cl_context context, cl_device_id device, const char *options)
+{
+    cl_int error;
+    cl_program program = clCreateProgramWithSource(context, 1, &source, NULL, &error);
+
+    check(error, "clCreateProgramWithSource");
+    check(clBuildProgram(program, 1, &device, options, NULL, NULL), "clBuildProgram");
+    cl_kernel kernel = clCreateKernel(program, "mix", &error);
+    check(error, "clCreateKernel");
+    clReleaseProgram(program);
+    return kernel;
+}
+
+static cl_mem make_buffer(cl_context context, size_t bytes, void *content)
+{
+    cl_int error;
+    cl_mem_flags copy = content ? CL_MEM_COPY_HOST_PTR : 0;
+    cl_mem buffer = clCreateBuffer(context, CL_MEM_READ_WRITE | copy, bytes, content, &error);
+
+    check(error, "clCreateBuffer");
+    return buffer;
+}
+
+/* Runs the kernel as the options compile it; returns how many waves were on SMs at once. */
+static cl_int run(cl_context context, cl_command_queue queue, cl_device_id device, const char *options, cl_uint *out)
+{
+    static cl_uint in[ROWS];
+    const size_t items = COUNT, group = ITEMS;
+    cl_int count[3] = { 0 };
+    cl_kernel kernel = make_kernel(context, device, options);
+
+    for (cl_uint i = 0; i < ROWS; i++) {
+        in[i] = i * 0x9e3779b1u;
+    }
+    cl_mem buffers[] = { make_buffer(context, sizeof(in), in), make_buffer(context, sizeof(count), count),
+                         make_buffer(context, COUNT * sizeof(cl_uint), NULL) };
+    for (cl_uint i = 0; i < 3; i++) {
+        check(clSetKernelArg(kernel, i, sizeof(cl_mem), &buffers[i]), "clSetKernelArg");
+    }
+    check(clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &items, &group, 0, NULL, NULL), "clEnqueueNDRangeKernel");
+    check(clEnqueueReadBuffer(queue, buffers[1], CL_TRUE, 0, sizeof(count), count, 0, NULL, NULL), "read the counts");
+    check(clEnqueueReadBuffer(queue, buffers[2], CL_TRUE, 0, COUNT * sizeof(cl_uint), out, 0, NULL, NULL),
+          "read the results");
+    for (cl_uint i = 0; i < 3; i++) {
+        clReleaseMemObject(buffers[i]);
+    }
+    clReleaseKernel(kernel);
+    return count[1];
+}
+
+int main(void)
+{
+    static cl_uint whole[COUNT], parted[COUNT];
+    cl_platform_id platform;
+    cl_device_id device;
+    cl_int error;
+
+    check(clGetPlatformIDs(1, &platform, NULL), "clGetPlatformIDs");
+    check(clGetDeviceIDs(platform, CL_DEVICE_TYPE_GPU, 1, &device, NULL), "clGetDeviceIDs");
+    cl_context context = clCreateContext(NULL, 1, &device, NULL, NULL, &error);
+    check(error, "clCreateContext");
+    cl_command_queue queue = clCreateCommandQueueWithProperties(context, device, NULL, &error);
+    check(error, "clCreateCommandQueueWithProperties");
+    cl_int few = run(context, queue, device, "-cl-ppu-segments=off", whole);
+    cl_int many = run(context, queue, device, "", parted);
+    printf("waves at once: %d when all work-items have registers\n", few);
+    printf("waves at once: %d when the parts of a wave take turns, %.1f times as many\n", many, (double)many / few);
+    printf("results: %s\n", memcmp(whole, parted, sizeof(whole)) == 0 ? "the same" : "DIFFERENT");
+    clReleaseCommandQueue(queue);
+    clReleaseContext(context);
+    return 0;
+}
