@@ -26,7 +26,7 @@ TIMEOUT_guest-tools := 300
 $(eval $(call ppu_script_test,guest-tools,tests/guest/test_tools.py,$(GUEST_READY) $(addprefix $(GUEST_DIR)/programs/,$(GUEST_TOOLS)) $(addprefix $(BUILD)/kernels/,saxpy.ppu bfs.ppu spin.ppu)))
 
 TIMEOUT_demo := 300
-$(eval $(call ppu_script_test,demo,tests/guest/test_demo.py,$(DEMO_READY) $(BUILD)/plain/tools/demo))
+$(eval $(call ppu_script_test,demo,tests/guest/test_demo.py,$(DEMO_READY) $(BUILD)/plain/tools/demo $(BUILD)/opencl/ppu.icd $(addprefix $(BUILD)/plain/tools/,variants waves locks)))
 TIMEOUT_deterministic := 360
 $(eval $(call ppu_script_test,deterministic,tests/guest/test_deterministic.py,$(DEMO_READY)))
 

@@ -17,6 +17,7 @@ import tap  # noqa: E402
 
 CHECKS = ["saxpy", "reduction", "histogram", "filter, 3 x 3", "Mandelbrot set", "pixels filled", "picture", "queued by threads",
           "turns with one lock", "lanes that undo others", "warps at once", "taken in turns",
+          "compiled again", "in place", "waves at once",
           "same address", "side by side", "trespass", "the first", "the second"]
 FIGURES = ["doorbells", "command blocks", "launches", "copies", "interrupts", "faults"]
 
@@ -55,7 +56,7 @@ def test_demo_passes():
         assert re.search(rf"^  {check} .*  ok$", output, re.MULTILINE), (check, output)
     assert "00:01.0 Processing accelerators: QEMU Parallel processing unit" in output, output
     assert re.search(r"^  driver +vfio-pci$", output, re.MULTILINE), output
-    assert re.search(r"^PASSED: 17 checks, 0 failed; [\d.]+ s$", output, re.MULTILINE), output
+    assert re.search(r"^PASSED: 21 checks, 0 failed; [\d.]+ s$", output, re.MULTILINE), output
     # Each block has one doorbell at most; a task that was evicted was started twice; the trespass is the only fault.
     counts = {label: figure(output, label) for label in FIGURES}
     by_threads = figure(output, "launched by threads")
@@ -65,6 +66,7 @@ def test_demo_passes():
     assert figure(output, "queued by threads") == 1024 and counts["launches"] > 1024 + by_threads, output
     assert figure(output, "turns with one lock") == 4096 and figure(output, "lanes that undo others") == 32, output
     assert figure(output, "warps at once") == 72 and figure(output, "taken in turns") >= 80, output
+    assert 2 <= figure(output, "compiled again") <= 10 and figure(output, "waves at once") == 64, output
     check_picture((guests.FOLDER / "demo/mandelbrot.png").read_bytes())
     assert 0 < figure(output, "a semaphore") < figure(output, "its first part") < figure(output, "a launch"), output
 
