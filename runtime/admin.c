@@ -90,10 +90,20 @@ static void admin_abandon(struct admin *admin, uint32_t slot)
     pthread_mutex_unlock(&admin->lock);
 }
 
-static enum ppu_err admin_post(struct ppu_device *device, struct ppu_admin_msg *request, uint64_t deadline_ns,
-                               uint32_t *slot)
+/* Waits for an interrupt with libppu's own limit. */
+static enum ppu_err wait_for_firmware(struct ppu_device *device, uint64_t mark, struct machine_clock *clock,
+                                      uint64_t *deadline_ns)
+{
+    enum ppu_err err = device_wait(device, ADMIN_VECTORS, mark, *deadline_ns);
+
+    return err == PPU_ERR_TIMEOUT && device_puts_off(device, clock, deadline_ns) ? PPU_OK : err;
+}
+
+static enum ppu_err admin_post(struct ppu_device *device, struct ppu_admin_msg *request, uint32_t *slot)
 {
     struct admin *admin = &device->admin;
+    struct machine_clock clock = device_clock(device);
+    uint64_t deadline_ns = deadline_after(device->timeout_ns);
 
     for (;;) {
         uint64_t mark = interrupts_mark(&device->interrupts);
@@ -105,22 +115,24 @@ static enum ppu_err admin_post(struct ppu_device *device, struct ppu_admin_msg *
             device_reg_write(device, PPU_REG_ADMIN_DOORBELL, 1);
             return PPU_OK;
         }
-        enum ppu_err err = device_wait(device, ADMIN_VECTORS, mark, deadline_ns);
+        enum ppu_err err = wait_for_firmware(device, mark, &clock, &deadline_ns);
         if (err != PPU_OK) {
             return err;
         }
     }
 }
 
-static enum ppu_err admin_wait(struct ppu_device *device, uint32_t slot, uint64_t deadline_ns,
-                               struct ppu_admin_msg *reply)
+static enum ppu_err admin_wait(struct ppu_device *device, uint32_t slot, struct ppu_admin_msg *reply)
 {
+    struct machine_clock clock = device_clock(device);
+    uint64_t deadline_ns = deadline_after(device->timeout_ns);
+
     for (;;) {
         uint64_t mark = interrupts_mark(&device->interrupts);
         if (admin_answered(&device->admin, slot, reply)) {
             return PPU_OK;
         }
-        enum ppu_err err = device_wait(device, ADMIN_VECTORS, mark, deadline_ns);
+        enum ppu_err err = wait_for_firmware(device, mark, &clock, &deadline_ns);
         if (err != PPU_OK) {
             admin_abandon(&device->admin, slot);
             return err;
@@ -152,7 +164,6 @@ static enum ppu_err admin_refused(struct ppu_device *device, enum ppu_admin_op o
 enum ppu_err admin_call(struct ppu_device *device, enum ppu_admin_op op, const uint32_t *args, uint32_t arg_count,
                         uint32_t *results, uint32_t result_count)
 {
-    uint64_t deadline_ns = deadline_after(device->timeout_ns);
     struct ppu_admin_msg message = {
         .head = { PPU_ADMIN_VERSION, sizeof(message) },
         .op = (uint16_t)op,
@@ -162,9 +173,9 @@ enum ppu_err admin_call(struct ppu_device *device, enum ppu_admin_op op, const u
     for (uint32_t i = 0; i < arg_count; i++) {
         message.arg[i] = args[i];
     }
-    enum ppu_err err = admin_post(device, &message, deadline_ns, &slot);
+    enum ppu_err err = admin_post(device, &message, &slot);
     if (err == PPU_OK) {
-        err = admin_wait(device, slot, deadline_ns, &message);
+        err = admin_wait(device, slot, &message);
     }
     if (err != PPU_OK) {
         return err;

@@ -356,6 +356,7 @@ static bool find_room(const struct ppu_channel *channel, struct channel_chunk *c
 static enum ppu_err wait_for_room(struct ppu_channel *channel, struct channel_chunk *chunk)
 {
     struct ppu_device *device = device_of(channel);
+    struct machine_clock clock = device_clock(device);
     uint64_t deadline_ns = deadline_after(device->timeout_ns);
 
     for (uint64_t retry_ns = ROOM_RETRY_MIN_NS;; retry_ns *= 2) {
@@ -372,6 +373,9 @@ static enum ppu_err wait_for_room(struct ppu_channel *channel, struct channel_ch
         uint64_t retry_at = deadline_after(retry_ns);
         bool last = retry_at >= deadline_ns;
         err = device_wait(device, 1u << channel->vector, mark, last ? deadline_ns : retry_at);
+        if (err == PPU_ERR_TIMEOUT && last && device_puts_off(device, &clock, &deadline_ns)) {
+            continue;
+        }
         if (err == PPU_ERR_DEVICE_LOST || (err != PPU_OK && last)) {
             return err;
         }

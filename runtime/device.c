@@ -17,7 +17,6 @@
 #include "runtime/shared.h"
 
 #define DEFAULT_TIMEOUT_NS (10 * NS_PER_S)
-#define TIME_TRIES 4u
 
 uint32_t device_reg_read(struct ppu_device *device, uint32_t offset)
 {
@@ -112,6 +111,20 @@ static bool device_is_lost(struct ppu_device *device)
     bool lost = device->lost;
     pthread_mutex_unlock(&device->error_lock);
     return lost;
+}
+
+struct machine_clock device_clock(struct ppu_device *device)
+{
+    return (struct machine_clock){ .transport = device->transport,
+                                   .behind_ns = __atomic_load_n(&device->clock.behind_ns, __ATOMIC_RELAXED) };
+}
+
+bool device_puts_off(struct ppu_device *device, struct machine_clock *clock, uint64_t *deadline_ns)
+{
+    bool put_off = machine_clock_put_off(clock, device->timeout_ns, deadline_ns);
+
+    __atomic_store_n(&device->clock.behind_ns, clock->behind_ns, __ATOMIC_RELAXED);
+    return put_off;
 }
 
 enum ppu_err device_wait(struct ppu_device *device, uint32_t vectors, uint64_t mark, uint64_t deadline_ns)
@@ -305,6 +318,7 @@ enum ppu_err ppu_device_open(struct ppu_transport *transport, const struct ppu_d
         device_free(device);
         return err;
     }
+    machine_clock_init(&device->clock, transport);
     admin_init(&device->admin, (void *)(transport->vram + device->firmware.admin_queue));
     read_info(device);
     err = limit_tasks(device, error);
@@ -374,16 +388,5 @@ uint32_t ppu_device_recorded(const struct ppu_device *device)
 
 uint64_t ppu_device_time_ns(struct ppu_device *device)
 {
-    uint32_t high = device_reg_read(device, PPU_REG_TIME_HI), low = 0;
-
-    /* The high half advances every 4 s: the second try succeeds, of a device that is one. */
-    for (uint32_t tries = 0; tries < TIME_TRIES; tries++) {
-        low = device_reg_read(device, PPU_REG_TIME_LO);
-        uint32_t again = device_reg_read(device, PPU_REG_TIME_HI);
-        if (again == high) {
-            break;
-        }
-        high = again;
-    }
-    return (uint64_t)high << 32 | low;
+    return machine_clock_time_ns(device->transport);
 }

@@ -13,13 +13,15 @@
 #include "runtime/admin.h"
 #include "runtime/error.h"
 #include "runtime/interrupt.h"
+#include "runtime/machine_clock.h"
 #include "runtime/range.h"
 #include "runtime/recorder.h"
 #include "runtime/transport.h"
 
 struct ppu_device {
     struct ppu_transport *transport;
-    uint64_t timeout_ns;
+    uint64_t timeout_ns; /* the limit of what libppu waits for by itself */
+    struct machine_clock clock;
     struct ppu_device_info info;
     struct ppu_fw_info firmware;
     struct interrupts interrupts;
@@ -56,6 +58,11 @@ void device_reg_write(struct ppu_device *device, uint32_t offset, uint32_t value
  * has passed, DEVICE_LOST when the firmware has stopped.
  */
 enum ppu_err device_wait(struct ppu_device *device, uint32_t vectors, uint64_t mark, uint64_t deadline_ns);
+
+/* The clock for a wait with libppu's own limit, which begins now. */
+struct machine_clock device_clock(struct ppu_device *device);
+/* The limit of such a wait is over. True: the machine stood still meanwhile, and there is a new deadline. */
+bool device_puts_off(struct ppu_device *device, struct machine_clock *clock, uint64_t *deadline_ns);
 
 /* Makes *error the device's latest. */
 void device_record_error(struct ppu_device *device, const struct ppu_error *error);

@@ -9,6 +9,7 @@
 #include "runtime/deadline.h"
 #include "runtime/error.h"
 #include "runtime/file.h"
+#include "runtime/machine_clock.h"
 
 /* The MCU raises no interrupt while it comes up; its state is looked at in this rhythm. */
 #define BRING_UP_INTERVAL_NS (200 * NS_PER_US)
@@ -87,11 +88,13 @@ enum ppu_err firmware_check(const char *name, const void *image, size_t bytes, s
 
 enum ppu_err firmware_hold(struct ppu_transport *transport, uint64_t timeout_ns, struct ppu_error *error)
 {
+    struct machine_clock clock;
     uint64_t deadline_ns = deadline_after(timeout_ns);
 
+    machine_clock_init(&clock, transport);
     transport->ops->reg_write(transport, PPU_REG_DEVICE_RESET, PPU_RESET_KEY);
     while (reg_read(transport, PPU_REG_MCU_STATE) != PPU_MCU_HELD) {
-        if (deadline_left(deadline_ns) == 0) {
+        if (deadline_left(deadline_ns) == 0 && !machine_clock_put_off(&clock, timeout_ns, &deadline_ns)) {
             return error_set(error, PPU_ERR_DEVICE_LOST, "reset the device: its MCU is not held: state %" PRIu32,
                              reg_read(transport, PPU_REG_MCU_STATE));
         }
@@ -188,8 +191,10 @@ static enum ppu_err boot_error(struct ppu_transport *transport, uint32_t status,
 
 static enum ppu_err wait_ready(struct ppu_transport *transport, uint64_t timeout_ns, struct ppu_error *error)
 {
+    struct machine_clock clock;
     uint64_t deadline_ns = deadline_after(timeout_ns);
 
+    machine_clock_init(&clock, transport);
     for (;;) {
         uint32_t status = reg_read(transport, PPU_REG_BOOT_STATUS);
         if (status == PPU_BOOT_READY) {
@@ -202,7 +207,7 @@ static enum ppu_err wait_ready(struct ppu_transport *transport, uint64_t timeout
         if ((status == PPU_BOOT_CRASHED || state == PPU_MCU_LOCKUP) && firmware_stopped(transport, error)) {
             return PPU_ERR_DEVICE_LOST;
         }
-        if (deadline_left(deadline_ns) == 0) {
+        if (deadline_left(deadline_ns) == 0 && !machine_clock_put_off(&clock, timeout_ns, &deadline_ns)) {
             return error_set(error, PPU_ERR_TIMEOUT,
                              "start the firmware: it is not ready in time: boot status %" PRIu32 ", MCU state %" PRIu32,
                              status, state);

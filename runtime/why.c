@@ -49,7 +49,11 @@ enum ppu_err ppu_event_error(const struct ppu_event *event, struct ppu_error *er
     struct ppu_why why;
     enum ppu_err err = ppu_event_wait(event, 0);
 
-    if (err == PPU_ERR_TIMEOUT && ppu_channel_why(event->channel, &why) == PPU_OK) {
+    if (err == PPU_ERR_TIMEOUT && machine_clock_stands_still(event->channel->context->device->transport)) {
+        error_fill(error, err,
+                   "wait for an event: time is over; the PPU's machine stands still: a debugger or its monitor has "
+                   "stopped it");
+    } else if (err == PPU_ERR_TIMEOUT && ppu_channel_why(event->channel, &why) == PPU_OK) {
         error_fill(error, err, "wait for an event: time is over; channel %u %s", event->channel->index, why.text);
     } else if (err == PPU_OK || err == PPU_ERR_TIMEOUT || err == PPU_ERR_CANCELLED ||
                ppu_channel_error(event->channel, error) != err) {

@@ -7,6 +7,8 @@
 
 #include <cmocka.h>
 
+#include <errno.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +17,7 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "ppu/macros.h"
@@ -299,6 +302,142 @@ static void stopped_server(void **state)
     close(qmp);
 }
 
+/* ---- a machine that stands still for longer than libppu would wait ---- */
+
+#define OWN_LIMIT_NS (300 * NS_PER_MS)
+#define STANDS_STILL_NS (5 * OWN_LIMIT_NS)
+
+struct opening {
+    struct ppu_transport *transport;
+    struct ppu_device *device;
+    struct ppu_context *context;
+    struct ppu_error error;
+};
+
+static void *open_in_thread(void *opaque)
+{
+    struct opening *opening = opaque;
+    const struct ppu_device_options options = { .timeout_ns = OWN_LIMIT_NS };
+
+    (void)ppu_device_open(opening->transport, &options, &opening->device, &opening->error);
+    return NULL;
+}
+
+static void *make_context(void *opaque)
+{
+    struct opening *opening = opaque;
+
+    opening->error.code = ppu_context_create(opening->device, &opening->context);
+    return NULL;
+}
+
+/* Runs it while the machine stands still, and lets the machine go on. */
+static void across_a_standstill(int qmp, void *(*run)(void *), struct opening *opening)
+{
+    pthread_t thread;
+
+    qmp_tell(qmp, "\"stop\"", "\"return\"");
+    assert_int_equal(pthread_create(&thread, NULL, run, opening), 0);
+    sleep_ns(STANDS_STILL_NS);
+    qmp_tell(qmp, "\"cont\"", "\"return\"");
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    if (opening->error.code != PPU_OK) {
+        fail_msg("%s: %s", ppu_error_name(opening->error.code), opening->error.text);
+    }
+}
+
+static void limits_of_a_machine_that_stands_still(void **state)
+{
+    struct opening opening = { 0 };
+    struct running run;
+    struct ppu_event event;
+    struct ppu_error error;
+    int qmp = qmp_open();
+
+    (void)state;
+    assert_int_equal(served_transport(&served, 0, &opening.transport, &error), PPU_OK);
+    across_a_standstill(qmp, open_in_thread, &opening);
+    across_a_standstill(qmp, make_context, &opening);
+    assert_int_equal(ppu_context_destroy(opening.context), PPU_OK);
+    load(&run, opening.device, "build/kernels/counter.ppu");
+    qmp_tell(qmp, "\"stop\"", "\"return\"");
+    struct ppu_block *block = NULL;
+    assert_int_equal(ppu_block_begin(run.channel, &block), PPU_OK);
+    assert_int_equal(ppu_block_submit(block, &event), PPU_OK);
+    assert_int_equal(ppu_event_error(&event, &error), PPU_ERR_TIMEOUT);
+    assert_string_equal(error.text,
+                        "wait for an event: time is over; the PPU's machine stands still: a debugger or its "
+                        "monitor has stopped it");
+    qmp_tell(qmp, "\"cont\"", "\"return\"");
+    assert_int_equal(ppu_event_wait(&event, WAIT_NS), PPU_OK);
+    unload(&run);
+    ppu_device_close(opening.device);
+    close(qmp);
+}
+
+/* ---- full sockets ---- */
+
+#define CONNECTIONS 200u
+#define WRITES 40000u
+
+/* A crowd that says nothing takes nothing from the client. */
+static void crowd_at_the_door(void **state)
+{
+    static int crowd[CONNECTIONS];
+    struct sockaddr_un address = { .sun_family = AF_UNIX };
+    struct ppu_device *device = open_ppu(0);
+    uint32_t connected = 0;
+
+    (void)state;
+    memcpy(address.sun_path, served.path[0], strlen(served.path[0]));
+    for (uint32_t i = 0; i < CONNECTIONS; i++) {
+        crowd[i] = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+        assert_true(crowd[i] >= 0);
+        connected += connect(crowd[i], (const struct sockaddr *)&address, sizeof(address)) == 0;
+    }
+    assert_true(connected > 0);
+    run_counter(device, 10);
+    for (uint32_t i = 0; i < CONNECTIONS; i++) {
+        close(crowd[i]);
+    }
+    ppu_device_close(device);
+    device = open_ppu(0);
+    run_counter(device, 20);
+    ppu_device_close(device);
+}
+
+static void *write_much(void *opaque)
+{
+    struct ppu_transport *transport = opaque;
+
+    for (uint32_t i = 0; i < WRITES; i++) {
+        transport->ops->reg_write(transport, PPU_REG_MAGIC, i);
+    }
+    return NULL;
+}
+
+/* A server that does not read, for a time: writes wait for room, and none is lost or fails. */
+static void full_socket(void **state)
+{
+    struct ppu_transport *transport = NULL;
+    struct ppu_error error;
+    struct timespec soon;
+    pthread_t thread;
+
+    (void)state;
+    assert_int_equal(served_transport(&served, 0, &transport, &error), PPU_OK);
+    assert_int_equal(kill(served.process.pid, SIGSTOP), 0);
+    assert_int_equal(pthread_create(&thread, NULL, write_much, transport), 0);
+    clock_gettime(CLOCK_REALTIME, &soon);
+    soon.tv_sec++;
+    int early = pthread_timedjoin_np(thread, NULL, &soon);
+    assert_int_equal(kill(served.process.pid, SIGCONT), 0);
+    assert_int_equal(early, ETIMEDOUT);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    assert_int_equal(transport->ops->reg_read(transport, PPU_REG_MAGIC), PPU_MAGIC);
+    transport->ops->close(transport);
+}
+
 /* It dies while a kernel runs: all that the client has in flight ends with an error, and soon. */
 static void killed_server(void **state)
 {
@@ -322,9 +461,12 @@ static void killed_server(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nobody_there),   cmocka_unit_test(several_clients), cmocka_unit_test(by_name),
-        cmocka_unit_test(kept_vram),      cmocka_unit_test(killed_client),   cmocka_unit_test(refused_snapshot),
-        cmocka_unit_test(stopped_server), cmocka_unit_test(killed_server),
+        cmocka_unit_test(nobody_there),      cmocka_unit_test(several_clients),
+        cmocka_unit_test(by_name),           cmocka_unit_test(kept_vram),
+        cmocka_unit_test(killed_client),     cmocka_unit_test(refused_snapshot),
+        cmocka_unit_test(stopped_server),    cmocka_unit_test(limits_of_a_machine_that_stands_still),
+        cmocka_unit_test(crowd_at_the_door), cmocka_unit_test(full_socket),
+        cmocka_unit_test(killed_server),
     };
 
     return cmocka_run_group_tests(tests, start_two, stop);
