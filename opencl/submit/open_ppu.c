@@ -13,6 +13,7 @@
 #include "ppu/macros.h"
 #include "ppu/paths.h"
 
+#define SERVED "vfio-user:"
 #define LEVELS 3u /* this library is build/plain/<file>: so many names from the top */
 
 /* False: it cannot be said. */
@@ -33,10 +34,29 @@ static bool find_top(char top[PATH_MAX])
     return true;
 }
 
+/* The sockets of PPUs that are served, with commas between them; NULL: PPU_DEVICE names none. */
+static const char *sockets(void)
+{
+    const char *wanted = secure_getenv("PPU_DEVICE");
+
+    return wanted && strncmp(wanted, SERVED, strlen(SERVED)) == 0 ? wanted + strlen(SERVED) : NULL;
+}
+
+static uint32_t socket_count(const char *names)
+{
+    uint32_t count = 1;
+
+    for (; (names = strchr(names, ',')); names++) {
+        count++;
+    }
+    return count;
+}
+
+/* PPU_DEVICES says it, else the list of sockets. */
 uint32_t source_count(void)
 {
-    const char *text = secure_getenv("PPU_DEVICES");
-    unsigned long count = text ? strtoul(text, NULL, 10) : 1;
+    const char *text = secure_getenv("PPU_DEVICES"), *names = sockets();
+    unsigned long count = text ? strtoul(text, NULL, 10) : names ? socket_count(names) : 1;
 
     return count > 1 ? (uint32_t)PPU_MIN(count, MAX_DEVICES) : 1;
 }
@@ -70,6 +90,24 @@ static const char *unless_set(const char *variable, const char *path)
     return secure_getenv(variable) ? NULL : path;
 }
 
+static enum ppu_err open_served(const char *names, uint32_t index, struct ppu_transport **transport,
+                                struct ppu_error *error)
+{
+    const uint32_t count = socket_count(names);
+    char path[PATH_MAX];
+
+    if (index >= count) {
+        snprintf(error->text, sizeof(error->text), "open PPU %u of %u: PPU_DEVICE names %u sockets", index + 1,
+                 source_count(), count);
+        return error->code = PPU_ERR_BAD_ARG;
+    }
+    for (; index > 0; index--) {
+        names = strchr(names, ',') + 1;
+    }
+    snprintf(path, sizeof(path), "%.*s", (int)strcspn(names, ","), names);
+    return ppu_vfio_user_transport(path, transport, error);
+}
+
 static enum ppu_err open_transport(const struct files *files, uint32_t index, struct ppu_transport **transport,
                                    struct ppu_error *error)
 {
@@ -82,6 +120,12 @@ static enum ppu_err open_transport(const struct files *files, uint32_t index, st
     bool starts_machine = wanted && *wanted != '\0' ? strcmp(wanted, "native") == 0 : !ppu_vfio_present();
     enum ppu_err err = PPU_OK;
 
+    if (sockets()) {
+        return open_served(sockets(), index, transport, error);
+    }
+    if (wanted && strcmp(wanted, "pci") == 0) {
+        return ppu_pci_transport(NULL, transport, error); /* likewise */
+    }
     if (!starts_machine) {
         return ppu_vfio_transport(NULL, transport, error); /* the next that is free */
     }

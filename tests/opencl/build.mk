@@ -28,7 +28,7 @@ $(foreach t,$(CL_TESTS),$(eval $(call cl_test,$(t))))
 
 # The same with the PPU in a server of vfio-user.
 TIMEOUT_opencl-program-vfio-user := 120
-$(eval $(call ppu_script_test,opencl-program-vfio-user,OCL_ICD_VENDORS=$(BUILD)/opencl/ppu.icd tests/opencl/served.py $(BUILD)/plain/tests/opencl-program-native,$(BUILD)/plain/tests/opencl-program-native $(BUILD)/opencl/ppu.icd $(QEMU) firmware))
+$(eval $(call ppu_script_test,opencl-program-vfio-user,OCL_ICD_VENDORS=$(BUILD)/opencl/ppu.icd tests/opencl/served.py 1 $(BUILD)/plain/tests/opencl-program-native,$(BUILD)/plain/tests/opencl-program-native $(BUILD)/opencl/ppu.icd $(QEMU) firmware))
 
 # The second set of kernels that are measured (tests/bench/set.c), at sizes that only tell whether results are right.
 TIMEOUT_opencl-set := 300
@@ -64,6 +64,7 @@ $(eval $(call ppu_test,opencl-channels,tests/opencl/test_channels.c tests/opencl
 $(eval $(call ppu_unit,opencl-two_devices,tests/opencl/test_two_devices.c,$(CL_TEST_CFLAGS)))
 $(eval $(call ppu_program,plain,opencl-two_devices,tests/opencl/test_two_devices.c tests/opencl/fixture.c,$(CL_TEST_CFLAGS),-lOpenCL -pthread -lcmocka,$(BUILD)/plain/tests/opencl-two_devices))
 $(eval $(call ppu_script_test,opencl-two_devices,PPU_DEVICES=2 OCL_ICD_VENDORS=$(BUILD)/opencl/ppu.icd $(BUILD)/plain/tests/opencl-two_devices,$(BUILD)/plain/tests/opencl-two_devices $(BUILD)/opencl/ppu.icd $(QEMU) firmware))
+$(eval $(call ppu_script_test,opencl-two_devices-vfio-user,OCL_ICD_VENDORS=$(BUILD)/opencl/ppu.icd tests/opencl/served.py 2 $(BUILD)/plain/tests/opencl-two_devices,$(BUILD)/plain/tests/opencl-two_devices $(BUILD)/opencl/ppu.icd $(QEMU) firmware))
 
 # The cache alone, with calls of the system that fail.
 CL_CACHE_WRAPPED := $(foreach f,write renameat fstat close getrandom secure_getenv,-Wl,--wrap=$(f))

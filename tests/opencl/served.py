@@ -1,39 +1,22 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Runs a test of OpenCL with its PPU in a server of vfio-user: served.py PROGRAM."""
+"""Runs a test of OpenCL with its PPUs in a server of vfio-user: served.py PPUS PROGRAM."""
 
 import os
 import subprocess
 import sys
-import tempfile
-import time
 from pathlib import Path
 
-TOP = Path(__file__).resolve().parents[2]
-START_SECONDS = 60
-
-
-def start(path):
-    server = subprocess.Popen([TOP / "tools/ppu-run", "--vfio-user", path], stdin=subprocess.DEVNULL)
-    deadline = time.monotonic() + START_SECONDS
-    while not path.exists():
-        if server.poll() is not None or time.monotonic() > deadline:
-            sys.exit("the server does not start")
-        time.sleep(0.02)
-    return server
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+sys.path.remove(str(Path(__file__).resolve().parent))  # where this file has the module's name
+from served import Server  # noqa: E402
 
 
 def main():
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder, "ppu")
-        server = start(path)
-        try:
-            done = subprocess.run(sys.argv[1:], check=False, env={**os.environ, "PPU_DEVICE": f"vfio-user:{path}"})
-            if server.poll() is not None:
-                print("not ok - the server has ended")
-        finally:
-            server.terminate()
-            server.wait(timeout=60)
+    with Server(int(sys.argv[1])) as server:
+        done = subprocess.run(sys.argv[2:], check=False, env={**os.environ, "PPU_DEVICE": server.device})
+        if server.process.poll() is not None:
+            print("not ok - the server has ended")
     sys.exit(done.returncode)
 
 
