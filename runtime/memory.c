@@ -119,6 +119,27 @@ static bool take_addresses(struct mapping *mapping, ppu_va_t at, uint64_t bytes)
                       : range_take(addresses, bytes, align_of(bytes), &mapping->va);
 }
 
+/* System memory may lie in pieces of 2 MiB. False: no page for a table; nothing is mapped. */
+static bool map_frames(const struct mapping *mapping, const struct page_frames *frames)
+{
+    struct page_table *table = &mapping->context->table;
+    const ppu_bus_t *pages = mapping->memory->kind == PPU_MEMORY_SYSTEM ? mapping->memory->system.pages : NULL;
+    struct page_frames piece = *frames;
+
+    if (!pages) {
+        return page_table_map(table, mapping->va, frames);
+    }
+    for (uint64_t done = 0; done < frames->bytes; done += piece.bytes) {
+        piece.start = pages[done / PPU_PAGE_2M].bus;
+        piece.bytes = PPU_MIN(frames->bytes - done, (uint64_t)PPU_PAGE_2M);
+        if (!page_table_map(table, mapping->va + done, &piece)) {
+            page_table_unmap(table, mapping->va, done);
+            return false;
+        }
+    }
+    return true;
+}
+
 static enum ppu_err map_pages(struct mapping *mapping, uint32_t flags, ppu_va_t at)
 {
     struct ppu_context *context = mapping->context;
@@ -127,7 +148,7 @@ static enum ppu_err map_pages(struct mapping *mapping, uint32_t flags, ppu_va_t 
     if (!take_addresses(mapping, at, frames.bytes)) {
         return at.va != 0 ? PPU_ERR_NO_RESOURCE : PPU_ERR_NO_VRAM;
     }
-    if (!page_table_map(&context->table, mapping->va, &frames)) {
+    if (!map_frames(mapping, &frames)) {
         range_give(&context->addresses, mapping->va);
         return PPU_ERR_NO_VRAM;
     }

@@ -18,8 +18,9 @@
 /* System memory that the device reaches. */
 struct ppu_system_memory {
     void *host;
-    ppu_bus_t bus; /* contiguous; aligned to 2 MiB when it has 2 MiB or more, else to 64 KiB */
+    ppu_bus_t bus; /* aligned to 2 MiB when it has 2 MiB or more, else to 64 KiB */
     uint64_t bytes;
+    const ppu_bus_t *pages; /* of each 2 MiB, where these do not follow one another; NULL: they do */
 };
 
 struct ppu_transport_ops {

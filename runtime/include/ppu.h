@@ -116,6 +116,11 @@ bool ppu_vfio_present(void);
  */
 enum ppu_err ppu_vfio_transport(const char *address, struct ppu_transport **out, struct ppu_error *error);
 
+/*
+ * Without a driver and without an IOMMU, as root: interrupts are looked for, system memory is huge pages
+ * (/proc/sys/vm/nr_hugepages), and the PPU reaches all memory of the machine. NULL: the first PPU without a driver.
+ */
+enum ppu_err ppu_pci_transport(const char *address, struct ppu_transport **out, struct ppu_error *error);
 /* ---- vfio-user: a PPU of a machine that runs already ---- */
 
 /*

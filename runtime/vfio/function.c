@@ -138,7 +138,8 @@ enum ppu_err vfio_function_check(const struct vfio_function *function, struct pp
         return error_set(
             error, PPU_ERR_TRANSPORT,
             "open PPU %s: it is not behind an IOMMU, which " VFIO_DRIVER
-            " needs; switch it on in the firmware or on the kernel's command line, or with ppu-run --smmu on",
+            " needs; switch it on in the firmware or on the kernel's command line, or with ppu-run --smmu on; "
+            "PPU_DEVICE=pci does without, for root",
             address);
     }
     return PPU_OK;

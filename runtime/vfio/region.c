@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /*
@@ -46,20 +47,26 @@ static struct vfio_region_info *region_info(int device, uint32_t index)
     }
 }
 
+static void map_area(struct vfio_region *region, const struct vfio_area *area)
+{
+    void *mapped = mmap(NULL, area->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, region->device,
+                        (off_t)(region->file_base + area->offset));
+
+    if (mapped != MAP_FAILED) {
+        madvise(mapped, area->bytes, MADV_DONTFORK); /* a child would keep the device when we have closed it */
+        region->area[region->areas] = *area;
+        region->mapped[region->areas] = mapped;
+        region->areas++;
+    }
+}
+
 static void map_areas(struct vfio_region *region, const struct vfio_region_info *info)
 {
     struct vfio_area areas[VFIO_REGION_AREAS];
     size_t count = vfio_mappable_areas(info, areas, VFIO_REGION_AREAS);
 
     for (size_t i = 0; i < count; i++) {
-        void *mapped = mmap(NULL, areas[i].bytes, PROT_READ | PROT_WRITE, MAP_SHARED, region->device,
-                            (off_t)(region->file_base + areas[i].offset));
-        if (mapped != MAP_FAILED) {
-            madvise(mapped, areas[i].bytes, MADV_DONTFORK); /* a child would keep the device when we have closed it */
-            region->area[region->areas] = areas[i];
-            region->mapped[region->areas] = mapped;
-            region->areas++;
-        }
+        map_area(region, &areas[i]);
     }
 }
 
@@ -79,6 +86,19 @@ bool vfio_region_open(struct vfio_region *region, int device, uint32_t index)
         errno = ENODEV;
     }
     return region->bytes != 0;
+}
+
+bool vfio_region_open_file(struct vfio_region *region, int file)
+{
+    struct stat status;
+
+    *region = (struct vfio_region){ .device = file };
+    if (fstat(file, &status) != 0) {
+        return false;
+    }
+    region->bytes = (uint64_t)status.st_size;
+    map_area(region, &(struct vfio_area){ 0, region->bytes });
+    return true;
 }
 
 void vfio_region_close(struct vfio_region *region)

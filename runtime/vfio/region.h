@@ -14,7 +14,7 @@
 #define VFIO_REGION_AREAS 8u
 
 struct vfio_region {
-    int device;         /* vfio's file; not owned */
+    int device;         /* vfio's file, or sysfs's; not owned */
     uint64_t file_base; /* of the region in that file */
     uint64_t bytes;
     uint32_t areas;
@@ -24,6 +24,8 @@ struct vfio_region {
 
 /* False with errno: the kernel has no such region. What cannot be mapped is left to reads and writes. */
 bool vfio_region_open(struct vfio_region *region, int device, uint32_t index);
+/* Opens a file that is the region: sysfs has one for each BAR, and one for configuration space. False with errno. */
+bool vfio_region_open_file(struct vfio_region *region, int file);
 void vfio_region_close(struct vfio_region *region);
 
 /* Naturally aligned words. Outside of the region, or when the device does not answer: all ones, nothing. */

@@ -95,7 +95,7 @@ def firmware_error(image):
 def no_device():
     opening_fails("open a PPU: this machine's PCI bus has none\n", PPU_DEVICE="vfio")
     opening_fails("open a PPU: this machine's PCI bus has none at 0000:99:00.0\n", PPU_DEVICE="vfio:0000:99:00.0")
-    opening_fails('open a device: PPU_DEVICE is "gpu"; it may be native, vfio, vfio:ADDRESS or vfio-user:SOCKET\n', PPU_DEVICE="gpu")
+    opening_fails('open a device: PPU_DEVICE is "gpu"; it may be native, vfio, vfio:ADDRESS, pci, pci:ADDRESS or vfio-user:SOCKET\n', PPU_DEVICE="gpu")
     status, _, errors = run(SQUARES, PPU_DEVICE="vfio")
     assert status == 1 and errors.startswith("OpenCL on the PPU: open a PPU: this machine's PCI bus has none\n"), errors
 

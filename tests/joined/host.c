@@ -61,7 +61,7 @@ enum ppu_err joined_bus_take(struct joined_bus *bus, uint64_t bytes, struct ppu_
     if (!range_take(&bus->free, bytes, bytes >= PPU_PAGE_2M ? PPU_PAGE_2M : PPU_PAGE_64K, &address)) {
         return PPU_ERR_NO_MEMORY;
     }
-    *memory = (struct ppu_system_memory){ bus->memory + (address - JOINED_BUS_BASE), { address }, bytes };
+    *memory = (struct ppu_system_memory){ bus->memory + (address - JOINED_BUS_BASE), { address }, bytes, NULL };
     return PPU_OK;
 }
 

@@ -164,7 +164,7 @@ static void what_is_wrong_with_a_function_is_said(void **state)
         { { "0000:00:01.0", "vfio-pci", VFIO_NO_GROUP },
           PPU_ERR_TRANSPORT,
           "open PPU 0000:00:01.0: it is not behind an IOMMU, which vfio-pci needs; switch it on in the firmware or on the "
-          "kernel's command line, or with ppu-run --smmu on" },
+          "kernel's command line, or with ppu-run --smmu on; PPU_DEVICE=pci does without, for root" },
     };
 
     (void)state;

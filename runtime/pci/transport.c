@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Reaches a PPU of this Linux machine without a driver and without an IOMMU, as root: sysfs maps its registers,
+ * doorbells and VRAM, system memory is huge pages, and interrupts are looked for. The device then reaches all memory of
+ * the machine; that a kernel reaches its own alone, its page tables say.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/pci_regs.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "ppu/macros.h"
+#include "ppu/regs.h"
+#include "runtime/deadline.h"
+#include "runtime/error.h"
+#include "runtime/pci/huge_memory.h"
+#include "runtime/transport.h"
+#include "runtime/vfio/function.h"
+#include "runtime/vfio/region.h"
+
+#define SYSFS "/sys"
+/* A look costs a read of a register, which may be a message to another process: first often, then seldom. */
+#define LOOK_MIN_NS (20 * NS_PER_US)
+#define LOOK_MAX_NS (1 * NS_PER_MS)
+
+enum file { FILE_CONFIG, FILE_REGS, FILE_DOORBELLS, FILE_VRAM, FILES };
+
+struct pci_ppu {
+    struct ppu_transport transport;
+    struct vfio_function function;
+    int file[FILES];
+    struct vfio_region config, regs, doorbells;
+    pthread_mutex_t lock; /* of the command register */
+    struct huge_memory memory;
+};
+
+static struct pci_ppu *pci_ppu_of(struct ppu_transport *transport)
+{
+    return PPU_CONTAINER_OF(transport, struct pci_ppu, transport);
+}
+
+/* ---- registers ---- */
+
+static uint32_t pci_reg_read(struct ppu_transport *transport, uint32_t offset)
+{
+    return vfio_region_read32(&pci_ppu_of(transport)->regs, offset);
+}
+
+static void pci_reg_write(struct ppu_transport *transport, uint32_t offset, uint32_t value)
+{
+    vfio_region_write32(&pci_ppu_of(transport)->regs, offset, value);
+}
+
+static uint32_t pci_doorbell_read(struct ppu_transport *transport, uint64_t offset)
+{
+    return vfio_region_read32(&pci_ppu_of(transport)->doorbells, offset);
+}
+
+static void pci_doorbell_write(struct ppu_transport *transport, uint64_t offset, uint32_t value)
+{
+    vfio_region_write32(&pci_ppu_of(transport)->doorbells, offset, value);
+}
+
+static void pci_window_read(struct ppu_transport *transport, uint32_t offset, void *buf, uint32_t len_bytes)
+{
+    for (uint32_t done = 0; done < len_bytes; done += sizeof(uint32_t)) {
+        uint32_t word = pci_reg_read(transport, offset + done);
+        memcpy((char *)buf + done, &word, sizeof(word));
+    }
+}
+
+static void pci_window_write(struct ppu_transport *transport, uint32_t offset, const void *buf, uint32_t len_bytes)
+{
+    for (uint32_t done = 0; done < len_bytes; done += sizeof(uint32_t)) {
+        uint32_t word;
+        memcpy(&word, (const char *)buf + done, sizeof(word));
+        pci_reg_write(transport, offset + done, word);
+    }
+}
+
+static void pci_set_bus_master(struct ppu_transport *transport, bool on)
+{
+    struct pci_ppu *ppu = pci_ppu_of(transport);
+
+    pthread_mutex_lock(&ppu->lock);
+    uint16_t command = vfio_region_read16(&ppu->config, PCI_COMMAND) | PCI_COMMAND_MEMORY;
+    command = (uint16_t)(on ? command | PCI_COMMAND_MASTER : command & ~PCI_COMMAND_MASTER);
+    vfio_region_write16(&ppu->config, PCI_COMMAND, command);
+    pthread_mutex_unlock(&ppu->lock);
+}
+
+/* ---- system memory ---- */
+
+static enum ppu_err pci_system_alloc(struct ppu_transport *transport, uint64_t bytes, struct ppu_system_memory *memory)
+{
+    return huge_memory_take(&pci_ppu_of(transport)->memory, bytes, memory);
+}
+
+static void pci_system_free(struct ppu_transport *transport, const struct ppu_system_memory *memory)
+{
+    huge_memory_give(&pci_ppu_of(transport)->memory, memory);
+}
+
+/* ---- interrupts ---- */
+
+/* A device that has gone has all ones there: all vectors. */
+static uint32_t pci_wait(struct ppu_transport *transport, uint64_t timeout_ns)
+{
+    const uint64_t deadline_ns = deadline_after(timeout_ns);
+    uint32_t vectors = 0;
+
+    for (uint64_t step_ns = LOOK_MIN_NS;; step_ns = PPU_MIN(step_ns * 2, LOOK_MAX_NS)) {
+        vectors = pci_reg_read(transport, PPU_REG_VECTOR_PENDING);
+        const uint64_t left_ns = deadline_left(deadline_ns);
+        if (vectors != 0 || left_ns == 0) {
+            break;
+        }
+        sleep_ns(PPU_MIN(step_ns, left_ns));
+    }
+    if (vectors != 0) {
+        pci_reg_write(transport, PPU_REG_VECTOR_PENDING, vectors);
+    }
+    return vectors;
+}
+
+/* ---- open and close ---- */
+
+static bool write_word(const struct vfio_function *function, const char *name, const char *word)
+{
+    char path[sizeof(SYSFS) + 64];
+
+    snprintf(path, sizeof(path), SYSFS "/bus/pci/devices/%s/%s", function->address, name);
+    int fd = open(path, O_WRONLY | O_CLOEXEC);
+    bool written = fd >= 0 && write(fd, word, strlen(word)) == (ssize_t)strlen(word);
+    int reason = errno;
+    if (fd >= 0) {
+        close(fd);
+    }
+    errno = reason;
+    return written;
+}
+
+static void pci_ppu_free(struct pci_ppu *ppu)
+{
+    if (ppu->regs.areas != 0) {
+        pci_set_bus_master(&ppu->transport, false);
+        (void)write_word(&ppu->function, "reset", "1");
+    }
+    if (ppu->transport.vram) {
+        munmap(ppu->transport.vram, ppu->transport.vram_bytes);
+    }
+    vfio_region_close(&ppu->doorbells);
+    vfio_region_close(&ppu->regs);
+    for (uint32_t i = 0; i < FILES; i++) {
+        if (ppu->file[i] >= 0) {
+            close(ppu->file[i]);
+        }
+    }
+    huge_memory_fini(&ppu->memory);
+    pthread_mutex_destroy(&ppu->lock);
+    free(ppu);
+}
+
+static void pci_close(struct ppu_transport *transport)
+{
+    pci_ppu_free(pci_ppu_of(transport));
+}
+
+static const struct ppu_transport_ops pci_ops = {
+    .reg_read = pci_reg_read,
+    .reg_write = pci_reg_write,
+    .doorbell_read = pci_doorbell_read,
+    .doorbell_write = pci_doorbell_write,
+    .window_read = pci_window_read,
+    .window_write = pci_window_write,
+    .system_alloc = pci_system_alloc,
+    .system_free = pci_system_free,
+    .wait = pci_wait,
+    .set_bus_master = pci_set_bus_master,
+    .close = pci_close,
+};
+
+static struct pci_ppu *pci_ppu_new(const struct vfio_function *function)
+{
+    struct pci_ppu *ppu = calloc(1, sizeof(*ppu));
+
+    if (!ppu) {
+        return NULL;
+    }
+    ppu->transport.ops = &pci_ops;
+    ppu->transport.vram_fd = -1;
+    ppu->transport.pci = vfio_function_address(function);
+    ppu->function = *function;
+    for (uint32_t i = 0; i < FILES; i++) {
+        ppu->file[i] = -1;
+    }
+    pthread_mutex_init(&ppu->lock, NULL);
+    return ppu;
+}
+
+/* Each step of opening returns 0 or a number of errno. */
+
+static int open_files(struct pci_ppu *ppu)
+{
+    static const char *const names[FILES] = {
+        [FILE_CONFIG] = "config",
+        [FILE_REGS] = "resource0",
+        [FILE_DOORBELLS] = "resource2",
+        [FILE_VRAM] = "resource4_wc",
+    };
+    char path[sizeof(SYSFS) + 64];
+
+    for (uint32_t i = 0; i < FILES; i++) {
+        snprintf(path, sizeof(path), SYSFS "/bus/pci/devices/%s/%s", ppu->function.address, names[i]);
+        ppu->file[i] = open(path, O_RDWR | O_CLOEXEC);
+        if (ppu->file[i] < 0) {
+            return errno;
+        }
+    }
+    return 0;
+}
+
+/* Another process has it locked, for as long as that lives. */
+static int lock_function(struct pci_ppu *ppu)
+{
+    return flock(ppu->file[FILE_REGS], LOCK_EX | LOCK_NB) == 0 ? 0 : errno == EWOULDBLOCK ? EBUSY : errno;
+}
+
+/* What a process that was killed left running ends here. */
+static int reset_function(struct pci_ppu *ppu)
+{
+    return write_word(&ppu->function, "enable", "1") && write_word(&ppu->function, "reset", "1") ? 0 : errno;
+}
+
+static int map_registers(struct pci_ppu *ppu)
+{
+    return vfio_region_open_file(&ppu->config, ppu->file[FILE_CONFIG]) &&
+                   vfio_region_open_file(&ppu->regs, ppu->file[FILE_REGS]) &&
+                   vfio_region_open_file(&ppu->doorbells, ppu->file[FILE_DOORBELLS]) && ppu->regs.areas != 0 &&
+                   ppu->doorbells.areas != 0
+               ? 0
+               : errno;
+}
+
+static int map_vram(struct pci_ppu *ppu)
+{
+    struct stat status;
+
+    if (fstat(ppu->file[FILE_VRAM], &status) != 0) {
+        return errno;
+    }
+    void *mapped = mmap(NULL, (size_t)status.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, ppu->file[FILE_VRAM], 0);
+    if (mapped == MAP_FAILED) {
+        return errno;
+    }
+    madvise(mapped, (size_t)status.st_size, MADV_DONTFORK); /* as registers and doorbells */
+    ppu->transport.vram = mapped;
+    ppu->transport.vram_bytes = (uint64_t)status.st_size;
+    ppu->transport.vram_fd = ppu->file[FILE_VRAM];
+    return 0;
+}
+
+static int make_memory(struct pci_ppu *ppu)
+{
+    return huge_memory_init(&ppu->memory);
+}
+
+static const struct {
+    int (*take)(struct pci_ppu *ppu);
+    const char *what;
+} steps[] = {
+    { open_files, "open its files in sysfs" },
+    { lock_function, "lock it" },
+    { reset_function, "reset it" },
+    { map_registers, "map its registers" },
+    { map_vram, "map its VRAM" },
+    { make_memory, "make addresses for huge pages" },
+};
+
+static enum ppu_err open_failed(const struct vfio_function *function, const char *what, int reason,
+                                struct ppu_error *error)
+{
+    switch (reason) {
+    case EBUSY:
+        return error_set(error, PPU_ERR_BUSY, "open PPU %s: it is in use", function->address);
+    case EACCES:
+    case EPERM:
+        return error_set(error, PPU_ERR_TRANSPORT,
+                         "open PPU %s: %s: %s; without an IOMMU the device reaches all memory, so only root may",
+                         function->address, what, strerror(reason));
+    default:
+        return error_set(error, PPU_ERR_TRANSPORT, "open PPU %s: %s: %s", function->address, what, strerror(reason));
+    }
+}
+
+static enum ppu_err open_function(const struct vfio_function *function, struct ppu_transport **transport,
+                                  struct ppu_error *error)
+{
+    if (function->driver[0] != '\0') {
+        return error_set(error, PPU_ERR_TRANSPORT,
+                         "open PPU %s: it has %s as its driver, and is opened here without one; PPU_DEVICE=vfio opens "
+                         "it through vfio-pci",
+                         function->address, function->driver);
+    }
+    struct pci_ppu *ppu = pci_ppu_new(function);
+    if (!ppu) {
+        return error_set(error, PPU_ERR_NO_MEMORY, "open a PPU: not enough memory");
+    }
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(steps); i++) {
+        int reason = steps[i].take(ppu);
+        if (reason != 0) {
+            pci_ppu_free(ppu);
+            return open_failed(function, steps[i].what, reason, error);
+        }
+    }
+    *transport = &ppu->transport;
+    return PPU_OK;
+}
+
+enum ppu_err ppu_pci_transport(const char *address, struct ppu_transport **out, struct ppu_error *error)
+{
+    struct vfio_function functions[VFIO_MAX_FUNCTIONS];
+    size_t count = vfio_functions(SYSFS, functions, VFIO_MAX_FUNCTIONS);
+    enum ppu_err err = PPU_ERR_NO_DEVICE;
+
+    *out = NULL;
+    for (size_t i = 0; i < count && err != PPU_OK; i++) {
+        if (!address || strcmp(address, functions[i].address) == 0) {
+            err = open_function(&functions[i], out, error);
+        }
+    }
+    if (err == PPU_ERR_NO_DEVICE) {
+        error_fill(error, err, "open a PPU: this machine's PCI bus has none%s%s", address ? " at " : "",
+                   address ? address : "");
+    }
+    return err;
+}
