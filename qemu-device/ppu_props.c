@@ -53,6 +53,7 @@ static const Property ppu_properties[] = {
     DEFINE_PROP_LINK("vram-memdev", PPUState, vram_backend, TYPE_MEMORY_BACKEND, HostMemoryBackend *),
     DEFINE_PROP_LINK("mailbox-memdev", PPUState, mailbox_backend, TYPE_MEMORY_BACKEND, HostMemoryBackend *),
     DEFINE_PROP_STRING("vfio-user", PPUState, vfio_user_path),
+    DEFINE_PROP_INT32("vfio-user-guard", PPUState, guard, -1),
     DEFINE_PROP_CHR("log", PPUState, log),
     DEFINE_PROP_CHR("notify", PPUState, notify),
     DEFINE_PROP_CHR("life", PPUState, life),

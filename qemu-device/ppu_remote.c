@@ -20,6 +20,7 @@
 #include "qemu/sockets.h"
 
 #include "ppu.h"
+#include "remote/guard.h"
 #include "remote/server.h"
 #include "trace.h"
 
@@ -153,6 +154,7 @@ static void end_client(PPUState *s)
     qemu_set_fd_handler(remote->client, NULL, NULL, NULL);
     remote->client = -1;
     remote_server_detach(remote->server);
+    guard_client_goes(s->guard, s->config.instance);
     if (!ppu_vram_renew(s)) {
         /* The client that has gone could still look at what the next one does. */
         error_report("ppu%u: make VRAM for the next client: %s; no further client is served", s->config.instance,
@@ -249,6 +251,7 @@ static void accept_client(void *opaque)
     }
     trace_ppu_remote_client(s->config.instance, "comes");
     remote->client = client;
+    guard_client_comes(s->guard, s->config.instance, client);
     remote_server_attach(remote->server, client);
     watch_client(s);
 }

@@ -324,10 +324,21 @@ bool remote_server_is_attached(const struct remote_server *server)
     return server->socket >= 0;
 }
 
+/* The client reads an end, and no error for what it has sent and nobody has read; whoever else has the socket open. */
+static void end_connection(int socket)
+{
+    char thrown_away[4096];
+
+    shutdown(socket, SHUT_RDWR);
+    while (recv(socket, thrown_away, sizeof(thrown_away), MSG_DONTWAIT) > 0) {
+    }
+    close(socket);
+}
+
 void remote_server_detach(struct remote_server *server)
 {
     if (server->socket >= 0) {
-        close(server->socket);
+        end_connection(server->socket);
         server->socket = -1;
     }
     message_drop(&server->message);

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Tests where a server of vfio-user listens, and what it says when it cannot."""
 
+import signal
 import socket
 import struct
 import subprocess
@@ -12,6 +13,7 @@ from pathlib import Path
 TOP = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(TOP / "tests"))
 import tap  # noqa: E402
+from served import Server  # noqa: E402
 
 VERSION = struct.pack("<HHIIIHH", 7, 1, 16 + 4 + 3, 0, 0, 0, 0) + b"{}\0"
 
@@ -45,6 +47,29 @@ def test_inherited_socket():
     assert b"max_msg_fds" in reply
 
 
+def end_of_server(*options):
+    """What a client reads whose server dies before it has read all that the client has sent."""
+    with tempfile.TemporaryDirectory() as folder, Server(options=options, folder=folder) as server, socket.socket(socket.AF_UNIX) as client:
+        client.settimeout(60)
+        client.connect(str(server.paths[0]))
+        client.sendall(VERSION)
+        client.recv(4096)
+        server.process.send_signal(signal.SIGSTOP)
+        client.sendall(VERSION)
+        server.kill()
+        return client.recv(4096)
+
+
+def test_killed_server():
+    """An end, where a socket that is closed with unread data gives an error, at which a QEMU that is the client aborts."""
+    assert end_of_server() == b""
+    try:
+        end_of_server("--unconfined")  # which has no guard
+        raise AssertionError("the kernel says nothing of unread data: is the guard needed?")
+    except ConnectionResetError:
+        pass
+
+
 def test_no_socket():
     with tempfile.TemporaryFile() as file:
         server = start("--vfio-user", f"fd:{file.fileno()}", pass_fds=[file.fileno()])
@@ -73,6 +98,7 @@ def test_options():
 
 tap.main([
     ("a socket that is inherited", test_inherited_socket),
+    ("a server that is killed ends its connections in order", test_killed_server),
     ("refused: a descriptor that is no socket", test_no_socket),
     ("refused: a folder that is not there", test_no_folder),
     ("refused: a path that no socket can have", test_long_path),

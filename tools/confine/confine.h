@@ -29,5 +29,10 @@ const char *confine_files(const struct confine_path *paths, size_t count);
 const char *confine_calls(bool tcp);
 /* rights.c: a network of its own that leads nowhere, unless `tcp`; no capabilities, and none to come. */
 const char *confine_rights(bool tcp);
+/*
+ * guard.c: starts a process that is told of the program's clients at `descriptor` (ppu/guard.h), and ends their
+ * connections when the program has died.
+ */
+const char *confine_guard(int descriptor);
 
 #endif

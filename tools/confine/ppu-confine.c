@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <getopt.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,6 +24,7 @@ static const char usage[] =
     "  --read PATH      a file, or all below a folder, to be read and executed\n"
     "  --write PATH     the same, to be written too\n"
     "  --sockets DIR    sockets can be made in this folder\n"
+    "  --guard N        PROGRAM has a guard at this descriptor, which ends its clients' connections when it has died\n"
     "  --tcp            sockets can listen at an address of the network, which stays that of the caller\n"
     "  --help           print this help\n"
     "  --version        print the version\n"
@@ -51,6 +53,7 @@ struct wanted {
     struct confine_path path[MOST_PATHS];
     size_t paths;
     bool tcp;
+    int guard; /* descriptor; 0: none is wanted */
 };
 
 /* "ppu-confine: OPERATION OBJECT: WHY"; the object may be "". */
@@ -68,6 +71,17 @@ static void add_path(struct wanted *wanted, const char *path, enum confine_acces
     wanted->path[wanted->paths++] = (struct confine_path){ path, access };
 }
 
+static int descriptor(const char *text)
+{
+    char *end;
+    long number = strtol(text, &end, 10);
+
+    if (end == text || *end != '\0' || number <= STDERR_FILENO || number > INT_MAX) {
+        fail(2, "read the options", text, "--guard names no descriptor above 2");
+    }
+    return (int)number;
+}
+
 /* Arguments from the program on. */
 static char **parse_arguments(int argc, char **argv, struct wanted *wanted)
 {
@@ -75,6 +89,7 @@ static char **parse_arguments(int argc, char **argv, struct wanted *wanted)
         { "read", required_argument, NULL, CONFINE_READ },
         { "write", required_argument, NULL, CONFINE_WRITE },
         { "sockets", required_argument, NULL, CONFINE_SOCKETS },
+        { "guard", required_argument, NULL, 'g' },
         { "tcp", no_argument, NULL, 't' },
         { "help", no_argument, NULL, 'h' },
         { "version", no_argument, NULL, 'V' },
@@ -83,6 +98,9 @@ static char **parse_arguments(int argc, char **argv, struct wanted *wanted)
 
     for (int option; (option = getopt_long(argc, argv, "+hV", options, NULL)) != -1;) {
         switch (option) {
+        case 'g':
+            wanted->guard = descriptor(optarg);
+            break;
         case 't':
             wanted->tcp = true;
             break;
@@ -108,8 +126,9 @@ static char **parse_arguments(int argc, char **argv, struct wanted *wanted)
 /* In this order: each step may need what the next takes. */
 static void confine(const struct wanted *wanted)
 {
-    const char *failed = confine_rights(wanted->tcp);
+    const char *failed = wanted->guard != 0 ? confine_guard(wanted->guard) : NULL;
 
+    failed = failed ? failed : confine_rights(wanted->tcp);
     failed = failed ? failed : confine_files(wanted->path, wanted->paths);
     failed = failed ? failed : confine_calls(wanted->tcp);
     if (failed) {
