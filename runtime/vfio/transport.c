@@ -32,6 +32,7 @@
 #define SYSFS "/sys"
 #define PROC "/proc"
 #define ALL_VECTORS (~0u)
+#define LOOK_NS NS_PER_S /* between looks at whether the device is there */
 
 struct vfio_ppu {
     struct ppu_transport transport;
@@ -176,14 +177,34 @@ static void vfio_system_free(struct ppu_transport *transport, const struct ppu_s
 
 /* ---- interrupts ---- */
 
+/* False: no vector came in that time. */
+static bool event_comes(struct vfio_ppu *ppu, uint64_t timeout_ns)
+{
+    const struct timespec timeout = { .tv_sec = (time_t)(timeout_ns / NS_PER_S),
+                                      .tv_nsec = (long)(timeout_ns % NS_PER_S) };
+
+    return ppoll(ppu->event, ppu->vectors, &timeout, NULL) > 0;
+}
+
+static bool has_gone(struct vfio_ppu *ppu)
+{
+    return vfio_region_read32(&ppu->regs, PPU_REG_MAGIC) != PPU_MAGIC;
+}
+
+/* A device that has gone, with the process that served it, raises nothing: it is looked for now and then. */
 static uint32_t vfio_wait(struct ppu_transport *transport, uint64_t timeout_ns)
 {
     struct vfio_ppu *ppu = ppu_of(transport);
-    struct timespec timeout = { .tv_sec = (time_t)(timeout_ns / NS_PER_S), .tv_nsec = (long)(timeout_ns % NS_PER_S) };
+    const uint64_t deadline_ns = deadline_after(timeout_ns);
     uint32_t vectors = 0;
 
-    if (ppoll(ppu->event, ppu->vectors, &timeout, NULL) <= 0) {
-        return 0;
+    while (!event_comes(ppu, PPU_MIN(deadline_left(deadline_ns), LOOK_NS))) {
+        if (has_gone(ppu)) {
+            return ALL_VECTORS;
+        }
+        if (deadline_left(deadline_ns) == 0) {
+            return 0;
+        }
     }
     for (uint32_t i = 0; i < ppu->vectors; i++) {
         uint64_t count;
