@@ -19,29 +19,35 @@ COMMANDS = ("ppu tasks", "ppu why slots[0].task->handle", "ppu why tasks[1].hand
             "ppu policies", "ppu heap", "ppu pages 0", "print nests[0]", "print taskqs[1]", "print workqs[2]", "echo done")
 
 
-@cache
-def session():
-    """What each command printed while tests/top/worker.c has its work."""
-    with tempfile.TemporaryDirectory() as folder:
-        socket, launcher = f"{folder}/gdb", Path(folder) / "ppu-run"
-        launcher.write_text(f'#!/bin/sh\nexec "{TOP}/tools/ppu-run" --gdb "{socket}" "$@"\n')
-        launcher.chmod(0o755)
-        worker = subprocess.Popen([TOP / "build/plain/tests/top-worker", TOP / "build/kernels/spin.ppu"], text=True, cwd=TOP,
-                                  env=os.environ | {"PPU_DEVICE": "native", "PPU_RUN": str(launcher)},
-                                  stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-        assert worker.stdout.readline() == "ready\n"
-        time.sleep(0.5)  # until the firmware has come to the second launch
-        shown = [part for command in COMMANDS for part in ("-ex", f"echo \\n== {command}\\n", "-ex", command)]
-        done = subprocess.run(["gdb-multiarch", "-q", "-batch", "-x", TOP / "tools/debug/ppu.py", "-ex",
-                               f"ppu connect {socket}", *shown], capture_output=True, text=True, cwd=TOP, timeout=100)
-        worker.communicate("\n", timeout=100)
-        assert worker.returncode == 0, worker
+def look(socket, environment):
+    """What each command printed while tests/top/worker.c has its work, on a machine where gdb finds `socket`."""
+    worker = subprocess.Popen([TOP / "build/plain/tests/top-worker", TOP / "build/kernels/spin.ppu"], text=True, cwd=TOP,
+                              env=os.environ | environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    assert worker.stdout.readline() == "ready\n"
+    time.sleep(0.5)  # until the firmware has come to the second launch
+    shown = [part for command in COMMANDS for part in ("-ex", f"echo \\n== {command}\\n", "-ex", command)]
+    done = subprocess.run(["gdb-multiarch", "-q", "-batch", "-x", TOP / "tools/debug/ppu.py", "-ex",
+                           f"ppu connect {socket}", *shown], capture_output=True, text=True, cwd=TOP, timeout=100)
+    worker.communicate("\n", timeout=100)
+    assert worker.returncode == 0, worker
     parts = re.split(r"^== (.*)\n", done.stdout, flags=re.MULTILINE)
     return {command: text.strip() for command, text in zip(parts[1::2], parts[2::2])}
 
 
+@cache
+def session():
+    with tempfile.TemporaryDirectory() as folder:
+        socket, launcher = f"{folder}/gdb", Path(folder) / "ppu-run"
+        launcher.write_text(f'#!/bin/sh\nexec "{TOP}/tools/ppu-run" --gdb "{socket}" "$@"\n')
+        launcher.chmod(0o755)
+        return look(socket, {"PPU_DEVICE": "native", "PPU_RUN": str(launcher)})
+
+
 def tasks():
-    found = session()
+    check_tasks(session())
+
+
+def check_tasks(found):
     runs, held = (re.search(rf"task (0x[0-9a-f]+): {state}", found["ppu tasks"])[1] for state in ("RUNNING", "HELD"))
     assert found["ppu why slots[0].task->handle"].startswith(f"task {runs} runs in slot 0"), found
     assert found["ppu why tasks[1].handle"].startswith(f"task {held} waits in stream 0 behind task {runs}, which runs"), found

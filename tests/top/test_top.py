@@ -17,7 +17,7 @@ from terminal import Terminal  # noqa: E402
 COMMAND = str(TOP / "build/plain/tools/ppu-top")
 WORKER = TOP / "build/plain/tests/top-worker"
 SPIN = TOP / "build/kernels/spin.ppu"
-ENVIRONMENT = os.environ | {"PPU_DEVICE": "native"}
+ENVIRONMENT = {"PPU_DEVICE": "native"} | os.environ
 NOBODY = "4194303"
 
 
