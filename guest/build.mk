@@ -4,6 +4,7 @@
 #   arm64          (the default) in our QEMU, which has the PPU in it
 #   x86            in a stock QEMU that is the client of a served PPU (docs/vfio-user.md)
 #   arm64-client   the arm64 guest in a stock QEMU, likewise
+# IOMMU=off: its machine has none, as that of arm64-client always.
 #
 #   $(eval $(call guest_lib,NAME,SOURCES,CFLAGS))
 #       build/guest/libNAME.a
@@ -22,8 +23,10 @@ GUEST_TRIPLET := x86_64-linux-gnu
 else ifeq ($(filter arm64 arm64-client,$(GUEST)),)
 $(error choose the guest: GUEST=$(GUEST): there are arm64, x86 and arm64-client)
 endif
-# tools/guest-run and the tests look at it.
+# tools/guest-run and the tests look at these.
 export PPU_GUEST := $(GUEST)
+IOMMU := $(if $(filter arm64-client,$(GUEST)),off,on)
+export PPU_GUEST_IOMMU := $(IOMMU)
 GUEST_CC := $(GUEST_TRIPLET)-gcc
 GUEST_IMAGE := $(GUEST_DIR)/initramfs.cpio
 # QEMU first: from nothing it takes longest.

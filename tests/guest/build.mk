@@ -14,6 +14,12 @@ $(foreach t,$(API_TESTS),$(eval $(call guest_program,api-$(t),$(call api_sources
 $(eval $(call guest_program,echo,tests/guest/echo.c,))
 $(eval $(call guest_program,echo-static,tests/guest/echo.c,,-static))
 
+# A user of the PPU for machines that come and go; the same as a program of this computer.
+USER_CFLAGS := -D_GNU_SOURCE -Iruntime/include
+$(eval $(call guest_program,user,tests/guest/user.c,$(USER_CFLAGS),ppu -pthread))
+$(eval $(call ppu_program,plain,user,tests/guest/user.c,$(USER_CFLAGS),ppu -pthread,$(BUILD)/plain/tests/user))
+$(eval $(call ppu_unit,user,tests/guest/user.c,$(USER_CFLAGS)))
+
 TIMEOUT_guest-run := 180
 $(eval $(call ppu_script_test,guest-run,tests/guest/test_guest_run.py,$(GUEST_READY) $(addprefix $(GUEST_DIR)/programs/,echo echo-static)))
 TIMEOUT_guest := 900
@@ -30,10 +36,20 @@ $(eval $(call ppu_script_test,demo,tests/guest/test_demo.py,$(DEMO_READY) $(BUIL
 TIMEOUT_deterministic := 360
 $(eval $(call ppu_script_test,deterministic,tests/guest/test_deterministic.py,$(DEMO_READY)))
 
-# In a guest whose PPU is served. Building its QEMU takes too long for `make test`, which tests with it where it is there.
-TIMEOUT_client-x86 := 600
-$(eval $(call ppu_script_test,client-x86,tests/guest/client,$(QEMU) $(BUILD)/firmware/picolibc/ppufw.elf $(API_KERNELS)))
-.PHONY: test-x86
-test-x86: ## all tests of the guest in the x86 guest, whose PPU is served (builds a stock QEMU the first time)
-	$(Q)$(MAKE) test GUEST=x86 T=guest
+# In guests whose PPUs are served. Building their QEMU takes too long for `make test`, which tests with it where it is there.
+# $(call client_test,NAME,GUEST,IOMMU,TESTS)
+define client_test
+TIMEOUT_client-$(1) := 600
+$$(eval $$(call ppu_script_test,client-$(1),tests/guest/client $(2) $(3) $(4),$(QEMU) $(BUILD)/firmware/picolibc/ppufw.elf $(API_KERNELS)))
+endef
+$(eval $(call client_test,x86,x86,on,vfio api-device api-memory))
+$(eval $(call client_test,x86-bare,x86,off,vfio))
+$(eval $(call client_test,arm64,arm64-client,on,vfio))
+$(eval $(call client_test,vm,x86,on,vm))
+
+.PHONY: test-clients
+test-clients: ## all tests of guests whose PPUs are served: x86 and arm64, with and without an IOMMU (builds a stock QEMU the first time)
+	$(Q)for guest in x86 arm64-client; do for iommu in on off; do \
+	    $(MAKE) test GUEST=$$guest IOMMU=$$iommu T=guest || exit 1; done; done
 	$(Q)$(MAKE) test GUEST=x86 T=demo
+	$(Q)for guest in x86 arm64-client; do $(MAKE) client-qemu && tests/guest/client $$guest on vm || exit 1; done

@@ -1,0 +1,203 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Tests virtual machines that are clients of a served PPU: killed, rebooted, paused, several; a dead server."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+TOP = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(TOP / "tests"))
+import guests  # noqa: E402
+import tap  # noqa: E402
+from served import Monitor, Server, until  # noqa: E402
+
+BOOT_S = 120
+END_S = 240
+LANES = 32  # that tests/guest/user.c counts with each launch
+HOST_USER = TOP / "build/plain/tests/user"
+
+
+class Machine:
+    """A guest that runs a script in its share, as the client of `sockets`."""
+
+    def __init__(self, folder, sockets, script, *options):
+        self.folder = Path(folder)
+        self.share = self.folder / "share"
+        self.share.mkdir(parents=True)
+        self.qmp = self.folder / "guest.qmp"
+        for file in (guests.PROGRAMS / "user", TOP / "build/kernels/counter.ppu", TOP / "build/kernels/fair.ppu",
+                     TOP / "build/firmware/picolibc/ppufw.bin"):
+            shutil.copy(file, self.share)
+        (self.share / "script").write_text("export PPU_FIRMWARE=ppufw.bin\n" + script)
+        words = [word for path in sockets for word in ("--served", path)]
+        self.process = subprocess.Popen(
+            [TOP / "tools/guest-run", *words, "--share", self.share, "--console", self.folder / "console", *options, "--",
+             "--qmp", self.qmp, "--", "sh", "script"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
+        self.said = []
+
+    def hear(self, beginning):
+        """The rest of the next line that begins so."""
+        while True:
+            line = self.process.stdout.readline()
+            assert line, (self.said, (self.folder / "console").read_text(errors="replace")[-3000:])
+            self.said.append(line)
+            if line.startswith(beginning):
+                return line.removeprefix(beginning).strip()
+
+    def put(self, name):
+        """Lets a script go on that waits for a file."""
+        (self.share / name).touch()
+
+    def end(self, status=0):
+        rest, _ = self.process.communicate(timeout=END_S)
+        self.said.append(rest)
+        assert self.process.returncode == status, (self.said, (self.folder / "console").read_text(errors="replace")[-3000:])
+
+    def emulator(self):
+        """The QEMU of the guest."""
+        for child in map(int, Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children").read_text().split()):
+            for pid in [child, *map(int, Path(f"/proc/{child}/task/{child}/children").read_text().split())]:
+                if b"vfio-user-pci" in Path(f"/proc/{pid}/cmdline").read_bytes():
+                    return pid
+        raise AssertionError("the guest has no QEMU")
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        if self.process.poll() is None:
+            try:
+                os.kill(self.emulator(), signal.SIGKILL)
+            except (AssertionError, FileNotFoundError):
+                pass
+            self.process.kill()
+            self.process.communicate()
+
+
+def host_counts(server):
+    done = subprocess.run([HOST_USER, "count", "build/kernels/counter.ppu", "3"], cwd=TOP, capture_output=True, text=True, timeout=60,
+                          env=os.environ | {"PPU_DEVICE": server.device})
+    assert done.stdout == f"counted {3 * LANES}\n", done
+
+
+def test_several():
+    """Two machines, each with a PPU of one server, then a program of this computer."""
+    with tempfile.TemporaryDirectory() as folder, Server(2) as server:
+        script = "./user count counter.ppu 40"
+        with Machine(f"{folder}/a", server.paths[:1], script) as first, Machine(f"{folder}/b", server.paths[1:], script) as second:
+            for machine in (first, second):
+                assert machine.hear("counted ") == str(40 * LANES)
+                machine.end()
+        host_counts(server)
+
+
+def test_killed_machine():
+    with tempfile.TemporaryDirectory() as folder, Server() as server:
+        with Machine(f"{folder}/a", server.paths, "./user endless fair.ppu") as machine:
+            machine.hear("running")
+            os.kill(machine.emulator(), signal.SIGKILL)
+            machine.process.communicate(timeout=END_S)
+        host_counts(server)
+        with Machine(f"{folder}/b", server.paths, "./user count counter.ppu 5") as machine:
+            assert machine.hear("counted ") == str(5 * LANES)
+            machine.end()
+
+
+def test_reboot():
+    """While a kernel runs."""
+    script = ("if [ ! -e before ]; then touch before; sync; ./user endless fair.ppu >first & "
+              "until grep -q running first; do sleep 0.1; done; echo rebooting; reboot -f; fi\n"
+              "./user count counter.ppu 20\n")
+    with tempfile.TemporaryDirectory() as folder, Server() as server:
+        with Machine(f"{folder}/a", server.paths, script) as machine:
+            machine.hear("rebooting")
+            assert machine.hear("counted ") == str(20 * LANES)
+            machine.end()
+        host_counts(server)
+
+
+def test_paused():
+    with tempfile.TemporaryDirectory() as folder, Server() as server:
+        with Machine(f"{folder}/a", server.paths, "echo begun; ./user count counter.ppu 400") as machine:
+            machine.hear("begun")
+            monitor = Monitor(machine.qmp)
+            for _ in range(4):
+                monitor.do("stop")
+                time.sleep(0.5)
+                monitor.do("cont")
+                time.sleep(0.3)
+            assert machine.hear("counted ") == str(400 * LANES)
+            machine.end()
+
+
+def test_snapshot():
+    """The client's QEMU would leave the PPU out: it refuses."""
+    with tempfile.TemporaryDirectory() as folder, Server() as server:
+        with Machine(f"{folder}/a", server.paths, "echo begun; ./user count counter.ppu 5") as machine:
+            machine.hear("begun")
+            monitor = Monitor(machine.qmp)
+            said = monitor.ask("migrate", uri=f"file:{folder}/state")
+            assert "Migration is disabled" in said["error"]["desc"], said
+            assert not Path(folder, "state").exists()
+            assert machine.hear("counted ") == str(5 * LANES)
+            machine.end()
+            server_said = Monitor(server.qmp).ask("migrate", uri=f"file:{folder}/state")
+            assert "return" in server_said, server_said
+
+
+def plug(monitor, server):
+    monitor.do("device_add", driver="vfio-user-pci", id="plugged", bus="free-slot", socket={"type": "unix", "path": str(server.paths[0])})
+
+
+FIND = ("find() { until [ -n \"$(ls /sys/bus/pci/devices/*/device 2>/dev/null | xargs grep -l \"$(cut -d' ' -f2 /etc/ppu.ids)\" | "
+        "grep -v 0000:00:)\" ]; do sleep 0.2; done\n"
+        "at=$(ls /sys/bus/pci/devices/*/device | xargs grep -l \"$(cut -d' ' -f2 /etc/ppu.ids)\" | grep -v 0000:00: | cut -d/ -f6)\n"
+        "echo vfio-pci >/sys/bus/pci/devices/$at/driver_override; echo $at >/sys/bus/pci/drivers_probe; }\n")
+
+
+def test_killed_server():
+    """In mid-kernel: the program ends with an error, the guest and another PPU go on, a new server can be plugged in."""
+    script = FIND + ("echo begun; find; echo found $at\n"
+                     "PPU_DEVICE=vfio:$at ./user endless fair.ppu\n"
+                     "echo alive $(PPU_DEVICE=vfio:0000:00:01.0 ./user count counter.ppu 3)\n"
+                     "until [ -e again ]; do sleep 0.2; done\n"
+                     "find; PPU_DEVICE=vfio:$at ./user count counter.ppu 7\n")
+    with tempfile.TemporaryDirectory() as folder, Server() as stays:
+        dies = Server(options=["--sm-threads", "1"]).start()
+        with Machine(f"{folder}/a", stays.paths, script) as machine:
+            machine.hear("begun")
+            monitor = Monitor(machine.qmp)
+            plug(monitor, dies)
+            machine.hear("running")
+            dies.kill()
+            ended = machine.hear("ended: ")
+            assert ended.startswith("DEVICE_LOST: "), ended
+            assert machine.hear("alive counted ") == str(3 * LANES)
+            monitor.do("device_del", id="plugged")
+            monitor.wait_for("DEVICE_DELETED")
+            dies.start()
+            plug(monitor, dies)
+            machine.put("again")
+            assert machine.hear("counted ") == str(7 * LANES)
+            machine.end()
+        dies.stop()
+
+
+if not guests.SERVED:
+    print("1..1\nok 1 a virtual machine as the client # SKIP this guest has its PPU in its own QEMU")
+    sys.exit(0)
+
+tap.main([
+    ("two machines and a program use the PPUs of one server", test_several),
+    ("a machine that is killed leaves the PPU to others", test_killed_machine),
+    ("a guest that reboots while a kernel runs has the PPU again", test_reboot),
+    ("a machine that is paused goes on", test_paused),
+    ("a snapshot of machine or server is refused", test_snapshot),
+    ("a server that dies in mid-kernel ends the program alone; a new one can be plugged in", test_killed_server),
+])
