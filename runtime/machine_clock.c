@@ -57,7 +57,7 @@ bool machine_clock_stands_still(struct ppu_transport *transport)
     return before_ns == machine_clock_time_ns(transport) && answers(transport);
 }
 
-static void tell(struct machine_clock *clock)
+static void tell_standstill(struct machine_clock *clock)
 {
     if (!clock->told) {
         fprintf(
@@ -75,7 +75,7 @@ bool machine_clock_put_off(struct machine_clock *clock, uint64_t timeout_ns, uin
         return false;
     }
     if (machine_clock_stands_still(clock->transport)) {
-        tell(clock);
+        tell_standstill(clock);
         *deadline_ns = deadline_after(timeout_ns);
         return true;
     }
