@@ -4,7 +4,7 @@
  *
  * An input is a source text and, behind a zero, one that it may include. What is accepted must be a program image that
  * opens; each of its words, and each word that the input's own bytes make, must be printed as text that is assembled to
- * the same word again.
+ * the same word again. The bytes are also code whose sub-vector loops are looked at, as programs' are that are loaded.
  */
 #define _POSIX_C_SOURCE 200809L /* strdup */
 
@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ppu/loop_check.h"
 #include "tests/fuzz/input.h"
 #include "tools/asm/ppuasm.h"
 
@@ -64,6 +65,7 @@ struct texts {
     char *main;
     char *included;
     uint32_t reported;
+    bool checked; /* its loops are looked at */
 };
 
 static bool include(void *closure, const char *name, char **path, char **text)
@@ -98,7 +100,8 @@ static void try_text(struct texts *texts)
                                           .symbol_count = 1,
                                           .include = include,
                                           .report = report,
-                                          .closure = texts };
+                                          .closure = texts,
+                                          .check = texts->checked };
     struct ppuasm_image image;
     struct ppu_program_view view;
     bool accepted = ppuasm_assemble_source(&source, &image);
@@ -113,6 +116,27 @@ static void try_text(struct texts *texts)
     }
 }
 
+/* Any words are code whose loops are looked at, from any begin. */
+static void try_loops(const uint8_t *bytes, size_t count)
+{
+    const uint32_t words = (uint32_t)(count / PPU_INSN_BYTES);
+    struct ppu_loop_code loops = { .code = bytes, .count = words };
+    const uint32_t entries[] = { 0, words / 2, words };
+    struct ppu_loop_error error = { 0 };
+
+    loops.flags = calloc(words + 1u, sizeof(loops.flags[0]));
+    loops.loop_of = calloc(words + 1u, sizeof(loops.loop_of[0]));
+    loops.queued = calloc(words + 1u, sizeof(loops.queued[0]));
+    if (ppu_loops_check(&loops, entries, PPU_ARRAY_SIZE(entries), &error) != !error.what ||
+        (error.what && error.insn >= words)) {
+        fuzz_found("loops are refused at instruction %u of %u without a reason, or the other way round", error.insn,
+                   words);
+    }
+    free(loops.flags);
+    free(loops.loop_of);
+    free(loops.queued);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count)
 {
     size_t first = strnlen((const char *)bytes, count);
@@ -121,7 +145,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count)
     memcpy(texts.main, bytes, count);
     memset(texts.main + count, 0, 2);
     texts.included = texts.main + first + 1;
+    texts.checked = count % 2 != 0;
     try_text(&texts);
+    try_loops(bytes, count);
     free(texts.main);
     try_words(bytes, count);
     return 0;
