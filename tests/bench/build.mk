@@ -44,6 +44,9 @@ $(eval $(call ppu_bench,engine,tests/bench/engine.py,$(BUILD)/plain/tools/bench-
 $(eval $(call ppu_tool,bench-set,tests/bench/set.c tests/bench/platform.c,-D_GNU_SOURCE,-lOpenCL))
 $(eval $(call ppu_bench,set,tests/bench/set.py,$(BUILD)/plain/tools/bench-set $(BUILD)/opencl/ppu.icd $(QEMU) firmware))
 
+# How compilation grows with a kernel.
+$(eval $(call ppu_bench,compiler,tests/bench/compile.py,$(BUILD)/plain/tools/ppucc))
+
 # Images, beside pocl.
 $(eval $(call ppu_tool,bench-images,tests/bench/images.c tests/bench/platform.c,-D_GNU_SOURCE,-lOpenCL))
 $(eval $(call ppu_bench,images,tests/bench/images.py,$(BUILD)/plain/tools/bench-images $(BUILD)/opencl/ppu.icd $(QEMU) firmware))
