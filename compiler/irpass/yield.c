@@ -286,7 +286,7 @@ static bool *find_yields(const struct ir *ir)
 static bool may_wait(const struct ir *ir, uint32_t loop)
 {
     for (uint32_t v = ir->argument_count; v < ir->value_count; v++) {
-        const LLVMValueRef value = ir->values[v];
+        LLVMValueRef value = ir->values[v];
 
         if (flow_in_loop(ir->flow, loop, ir->block_of[v]) &&
             (looks_at_memory(value) ||
