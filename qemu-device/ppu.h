@@ -115,13 +115,16 @@ void ppu_mcu_loaded(PPUState *s);
 /* The CPUs are about to run: a core that is held or has locked up does not, whatever a snapshot says of it. */
 void ppu_mcu_resumed(PPUState *s);
 char *ppu_mcu_text(PPUState *s);
-/* Processor time of the host that it has used; 0 when it shares its thread with other processors. */
+/* Processor time that it has used, of the host, or that its counted instructions take; 0 when it shares its thread, or
+ * the count, with other processors that run. */
 uint64_t ppu_mcu_cpu_ns(PPUState *s);
 
 /* ---- ppu_mailbox.c ---- */
 bool ppu_mailbox_init(PPUState *s, Error **errp);
 /* Rings the doorbells that are in the mailbox: before anything else that the host does to the function has effect. */
 void ppu_mailbox_serve(PPUState *s);
+/* Tells the client whether the MCU stands still. */
+void ppu_mailbox_say_quiet(PPUState *s, bool quiet);
 
 /* ---- ppu_idle.c ---- */
 /* The MCU, on whose thread this is, has nothing to do: returns when it has, or is to sleep. Gives up the big lock. */

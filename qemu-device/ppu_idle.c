@@ -91,7 +91,11 @@ void ppu_idle_begin(PPUState *s)
 {
     CPUState *cpu = CPU(s->mcu.armv7m.cpu);
 
-    if (icount_enabled() || current_cpu != cpu || has_interrupt(cpu)) {
+    if (current_cpu != cpu || has_interrupt(cpu)) {
+        return;
+    }
+    if (icount_enabled()) {
+        ppu_mailbox_say_quiet(s, true);
         return;
     }
     int64_t now = now_ns();

@@ -3,6 +3,7 @@
 #include "qemu/osdep.h"
 
 #include "qapi/error.h"
+#include "system/cpu-timers.h"
 
 #include "ppu.h"
 
@@ -10,6 +11,13 @@ void ppu_mailbox_serve(PPUState *s)
 {
     if (s->mailbox) {
         core_mailbox_serve(s->core, s->mailbox);
+    }
+}
+
+void ppu_mailbox_say_quiet(PPUState *s, bool quiet)
+{
+    if (s->mailbox) {
+        ppu_mailbox_quiet(s->mailbox, quiet);
     }
 }
 
@@ -44,6 +52,8 @@ bool ppu_mailbox_init(PPUState *s, Error **errp)
     }
     host_memory_backend_set_mapped(s->mailbox_backend, true);
     s->mailbox = memory_region_get_ram_ptr(memory);
+    s->mailbox->counted = icount_enabled() != 0;
+    ppu_mailbox_quiet(s->mailbox, true);
     qemu_chr_fe_set_handlers(&s->notify, woken_can_read, woken, NULL, NULL, s, NULL, true);
     return true;
 }

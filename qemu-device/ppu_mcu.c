@@ -15,6 +15,7 @@
 #include "qapi/error.h"
 #include "qemu/main-loop.h"
 #include "qemu/units.h"
+#include "system/cpu-timers.h"
 #include "target/arm/cpu.h"
 
 #include "ppu.h"
@@ -150,6 +151,7 @@ static void mcu_hold(PPUState *s)
     ppu_idle_stop(s);
     s->mcu.live = false;
     switch_off(s);
+    ppu_mailbox_say_quiet(s, true);
     ppu_pci_protect_tcm(s, false);
     trace_ppu_mcu_state(s->config.instance, "held");
     core_mcu_state(s->core, PPU_MCU_HELD);
@@ -189,6 +191,7 @@ static void mcu_release(PPUState *s)
     mcu_cpu(s)->halted = 0;
     mcu_cpu(s)->exception_index = -1;
     s->mcu.live = true;
+    ppu_mailbox_say_quiet(s, false);
     trace_ppu_mcu_state(s->config.instance, "released");
     core_mcu_state(s->core, PPU_MCU_RUNNING);
     mcu_drive_lines(s);
@@ -212,6 +215,7 @@ void ppu_mcu_run(PPUState *s, bool run)
 
     s->mcu.wanted = run;
     s->mcu.live = false;
+    ppu_mailbox_say_quiet(s, !run);
     if (cpu->stopped) {
         /* A reset before loading a snapshot must be over when the load begins. */
         mcu_apply(cpu, RUN_ON_CPU_HOST_PTR(s));
@@ -241,6 +245,7 @@ void ppu_mcu_irq(PPUState *s, uint32_t line, bool level)
     if (line < PPU_IRQ_COUNT) {
         trace_ppu_mcu_irq(s->config.instance, line, level);
         if (level) {
+            ppu_mailbox_say_quiet(s, false);
             ppu_idle_end(s);
         }
         qemu_set_irq(qdev_get_gpio_in(DEVICE(&s->mcu.armv7m), line), level);
@@ -331,12 +336,29 @@ char *ppu_mcu_text(PPUState *s)
                            env->regs[13], env->v7m.exception, s->idle.poll.window_ns / 1000);
 }
 
+/* QEMU counts the instructions of all processors together: those of a host without a guest never run. */
+static uint64_t counted_ns(PPUState *s)
+{
+    CPUState *mcu = mcu_cpu(s), *other;
+
+    CPU_FOREACH(other)
+    {
+        if (other != mcu && ARM_CPU(other)->power_state != PSCI_OFF) {
+            return 0;
+        }
+    }
+    return icount_to_ns(icount_get_raw());
+}
+
 uint64_t ppu_mcu_cpu_ns(PPUState *s)
 {
     CPUState *mcu = mcu_cpu(s), *other;
     struct timespec time;
     clockid_t clock;
 
+    if (icount_enabled()) {
+        return counted_ns(s);
+    }
     CPU_FOREACH(other)
     {
         if (other != mcu && other->thread == mcu->thread) {

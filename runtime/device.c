@@ -9,6 +9,7 @@
 #include "ppu/mmu.h"
 #include "ppu/paths.h"
 #include "runtime/channel.h"
+#include "runtime/counts.h"
 #include "runtime/deadline.h"
 #include "runtime/firmware.h"
 #include "runtime/memory.h"
@@ -327,6 +328,7 @@ enum ppu_err ppu_device_open(struct ppu_transport *transport, const struct ppu_d
         return err;
     }
     device->recorded = recorder_add_device(device);
+    counts_begin(device);
     *out = device;
     return error_set(error, PPU_OK, "%s", ppu_error_text(PPU_OK));
 }
@@ -336,6 +338,7 @@ void ppu_device_close(struct ppu_device *device)
     if (!device) {
         return;
     }
+    counts_end(device);
     profile_end(device); /* holding the MCU clears VRAM */
     firmware_hold(device->transport, device->timeout_ns, NULL);
     memory_free_kept(device);

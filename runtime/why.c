@@ -4,26 +4,14 @@
 
 #include "runtime/channel.h"
 #include "runtime/context.h"
-#include "runtime/device.h"
+#include "runtime/device_state.h"
 #include "runtime/error.h"
 #include "runtime/state/why.h"
-
-static enum ppu_err take_state(struct ppu_device *device, struct view *view)
-{
-    if (device_reg_read(device, PPU_REG_MAGIC) != PPU_MAGIC) {
-        return PPU_ERR_DEVICE_LOST;
-    }
-    device_reg_write(device, PPU_REG_STATE_UPDATE, 1);
-    (void)device_reg_read(device, PPU_REG_MAGIC); /* sees the effect of the write */
-    return view_take(view, device->transport->vram, device->transport->vram_bytes, device->firmware.state)
-               ? PPU_ERR_INTERNAL
-               : PPU_OK;
-}
 
 enum ppu_err ppu_task_why(struct ppu_device *device, uint32_t task, struct ppu_why *why)
 {
     struct view view;
-    enum ppu_err err = take_state(device, &view);
+    enum ppu_err err = device_state_take(device, &view);
 
     if (err == PPU_OK) {
         why_task(&view, task, why);
@@ -35,7 +23,7 @@ enum ppu_err ppu_task_why(struct ppu_device *device, uint32_t task, struct ppu_w
 enum ppu_err ppu_channel_why(struct ppu_channel *channel, struct ppu_why *why)
 {
     struct view view;
-    enum ppu_err err = take_state(channel->context->device, &view);
+    enum ppu_err err = device_state_take(channel->context->device, &view);
 
     if (err == PPU_OK) {
         why_channel(&view, channel->index, why);

@@ -21,7 +21,9 @@ _Static_assert(PPU_MAILBOX_WORDS <= 32, "a bit for each word");
 /* Zeros at first. What one side writes often lies apart from what the other does. */
 struct ppu_mailbox {
     uint32_t device_looks; /* device: 1 while it sees by itself what is rung */
-    uint32_t reserved0[15];
+    uint32_t counted;      /* device: 1 when it counts instructions, so that a client waits for `quiet` (below) */
+    uint32_t quiet;        /* 1 while the MCU sleeps or is held; the client makes it 0 before it rings */
+    uint32_t reserved0[13];
     uint32_t client_looks; /* client: 1 while it sees by itself what is raised */
     uint32_t reserved1[15];
     uint32_t vectors; /* the device sets the bits of vectors that it raises, the client takes them */
@@ -47,6 +49,22 @@ static inline bool ppu_mailbox_is_looked_at(const uint32_t *looks)
 static inline void ppu_mailbox_look(uint32_t *looks, bool on)
 {
     __atomic_store_n(looks, on, __ATOMIC_SEQ_CST);
+}
+
+/*
+ * Where instructions are counted, a client that reached the device while the MCU runs would move the instants at which
+ * that sees it: by how much, the host's processors decide. So it waits until this is true.
+ */
+static inline bool ppu_mailbox_may_reach(const struct ppu_mailbox *mailbox)
+{
+    return __atomic_load_n(&mailbox->counted, __ATOMIC_RELAXED) == 0 ||
+           __atomic_load_n(&mailbox->quiet, __ATOMIC_ACQUIRE) != 0;
+}
+
+/* The device when the MCU falls asleep or wakes up, and the client before it rings. */
+static inline void ppu_mailbox_quiet(struct ppu_mailbox *mailbox, bool quiet)
+{
+    __atomic_store_n(&mailbox->quiet, quiet, __ATOMIC_RELEASE);
 }
 
 /* Returns what was in a word of bits, and empties it. */

@@ -16,6 +16,7 @@
 #include "runtime/deadline.h"
 #include "runtime/error.h"
 #include "runtime/mapping.h"
+#include "runtime/native/environment.h"
 #include "runtime/privilege.h"
 
 #define DEFAULT_VRAM_BYTES (512ull * PPU_MIB)
@@ -24,7 +25,7 @@
 #define MOST_VRAM_BYTES (1024u * GIB)
 #define DEFAULT_RAM_BYTES (256ull * PPU_MIB)
 #define MAILBOX_BYTES (64u * PPU_KIB) /* whole pages on every host */
-#define MAX_ARGUMENTS 128u
+#define MAX_ARGUMENTS 256u
 #define ARGUMENT_BYTES 32u /* of those with numbers */
 #define LAST_WORDS_BYTES 240u
 
@@ -161,9 +162,17 @@ static const char *launcher_path(const struct ppu_machine_options *options)
     return path ? path : PPU_PATH_LAUNCHER;
 }
 
+static void add_all(struct command *command, const char *const *arguments)
+{
+    for (; arguments && *arguments; arguments++) {
+        add_argument(command, *arguments);
+    }
+}
+
 /* False: too many arguments. */
 static bool compose(struct command *command, const struct ppu_machine *machine,
-                    const struct ppu_machine_options *options, const struct far_ends *far)
+                    const struct ppu_machine_options *options, const struct environment *environment,
+                    const struct far_ends *far)
 {
     add_argument(command, launcher_path(options));
     add_format(command, "--ppus", "%" PRIu32, machine->ppus);
@@ -175,17 +184,17 @@ static bool compose(struct command *command, const struct ppu_machine *machine,
         add_format(command, "--vram-file", "/proc/self/fd/%d", machine->ppu[i].vram_fd);
         add_format(command, "--mailbox-file", "/proc/self/fd/%d", machine->ppu[i].mailbox_fd);
         add_format(command, "--notify", "fd:%d", far->notify[i]);
-        if (options->ppu) {
+        const char *properties = options->ppu ? options->ppu[i] : environment->properties;
+        if (properties) {
             add_argument(command, "--ppu");
-            add_argument(command, options->ppu[i]);
+            add_argument(command, properties);
         }
     }
     if (options->test_hooks) {
         add_argument(command, "--test-hooks");
     }
-    for (const char *const *more = options->launcher_args; more && *more; more++) {
-        add_argument(command, *more);
-    }
+    add_all(command, (const char *const *)environment->option);
+    add_all(command, options->launcher_args);
     if (command->count > MAX_ARGUMENTS) {
         return false;
     }
@@ -284,7 +293,7 @@ void ppu_machine_stop(struct ppu_machine *machine)
 }
 
 static enum ppu_err start_process(struct ppu_machine *machine, const struct ppu_machine_options *options,
-                                  struct ppu_error *error)
+                                  const struct environment *environment, struct ppu_error *error)
 {
     struct command command = { .count = 0 };
     struct far_ends far;
@@ -297,7 +306,7 @@ static enum ppu_err start_process(struct ppu_machine *machine, const struct ppu_
                         launcher_path(options));
     } else if (!make_sockets(machine, &far)) {
         err = error_set(error, PPU_ERR_TRANSPORT, "start a machine: make its sockets: %s", strerror(errno));
-    } else if (!compose(&command, machine, options, &far)) {
+    } else if (!compose(&command, machine, options, environment, &far)) {
         err = error_set(error, PPU_ERR_BAD_ARG, "start a machine: too many options for %s", launcher_path(options));
     } else if (!launch(machine, &command, &far)) {
         err = error_set(error, PPU_ERR_TRANSPORT, "start a machine: run %s: %s; PPU_RUN names another",
@@ -318,12 +327,21 @@ static uint64_t read_size(const char *text)
     return bytes >= LEAST_VRAM_BYTES && (bytes & (bytes - 1)) == 0 ? bytes : 0;
 }
 
-/* What the program says, else what the environment says. */
-static enum ppu_err choose_vram(const struct ppu_machine_options *options, uint64_t *bytes, struct ppu_error *error)
+/* What the program says, else what the environment says: a property of all PPUs before PPU_VRAM. */
+static enum ppu_err choose_vram(const struct ppu_machine_options *options, const struct environment *environment,
+                                uint64_t *bytes, struct ppu_error *error)
 {
     const char *text = secure_getenv("PPU_VRAM");
 
     *bytes = options->vram_bytes != 0 ? options->vram_bytes : DEFAULT_VRAM_BYTES;
+    if (!options->ppu && environment->vram_bytes != 0) {
+        if (options->vram_bytes != 0 && options->vram_bytes != environment->vram_bytes) {
+            return error_set(error, PPU_ERR_BAD_ARG,
+                             "start a machine: PPU_MACHINE says vram-size, and so does the program");
+        }
+        *bytes = environment->vram_bytes;
+        return PPU_OK;
+    }
     if (options->vram_bytes != 0 || !text || *text == '\0') {
         return PPU_OK;
     }
@@ -335,21 +353,35 @@ static enum ppu_err choose_vram(const struct ppu_machine_options *options, uint6
     return PPU_OK;
 }
 
-static enum ppu_err start_machine(struct ppu_machine *machine, const struct ppu_machine_options *options,
-                                  struct ppu_error *error)
+static enum ppu_err start_in(struct ppu_machine *machine, const struct ppu_machine_options *options,
+                             const struct environment *environment, struct ppu_error *error)
 {
     uint64_t vram_bytes = 0;
+    enum ppu_err err = choose_vram(options, environment, &vram_bytes, error);
 
-    if (choose_vram(options, &vram_bytes, error) != PPU_OK) {
-        return PPU_ERR_BAD_ARG;
+    if (err != PPU_OK) {
+        return err;
     }
     if (!map_memories(machine, vram_bytes)) {
         return error_set(error, PPU_ERR_NO_MEMORY, "start a machine: make its memory: %s", strerror(errno));
     }
-    enum ppu_err err = start_process(machine, options, error);
+    err = start_process(machine, options, environment, error);
     if (err == PPU_OK && !find_functions(machine)) {
         err = say_why(machine, error);
     }
+    return err;
+}
+
+static enum ppu_err start_machine(struct ppu_machine *machine, const struct ppu_machine_options *options,
+                                  struct ppu_error *error)
+{
+    struct environment environment;
+    enum ppu_err err = environment_read(&environment, error);
+
+    if (err == PPU_OK) {
+        err = start_in(machine, options, &environment, error);
+    }
+    environment_free(&environment);
     return err;
 }
 

@@ -36,6 +36,7 @@ struct ppu_machine {
     uint8_t *ram;
     uint64_t ram_bytes;
     bool owned;           /* by its only device: ends with it */
+    bool restless;        /* a microcontroller that was waited for did not fall asleep; atomic */
     pthread_mutex_t lock; /* of bus_memory */
     struct range_pool bus_memory;
     uint32_t ppus;

@@ -10,6 +10,7 @@
 #include "runtime/deadline.h"
 
 #define ALL_VECTORS (~0u)
+#define SETTLE_LOOK_NS 20000u
 
 /* Bytes say nothing; when they fill the socket, QEMU has some to read and will look. */
 static void wake_up(const struct mailbox *mailbox)
@@ -19,8 +20,22 @@ static void wake_up(const struct mailbox *mailbox)
     (void)!send(mailbox->notify, &byte, sizeof(byte), MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
+bool mailbox_settle(const struct mailbox *mailbox, uint64_t timeout_ns)
+{
+    const uint64_t deadline_ns = deadline_after(timeout_ns);
+
+    while (!ppu_mailbox_may_reach(mailbox->shared)) {
+        if (deadline_left(deadline_ns) == 0) {
+            return false;
+        }
+        sleep_ns(SETTLE_LOOK_NS);
+    }
+    return true;
+}
+
 void mailbox_ring(struct mailbox *mailbox, uint32_t channel, uint32_t put)
 {
+    ppu_mailbox_quiet(mailbox->shared, false);
     if (!ppu_mailbox_ring(mailbox->shared, channel, put)) {
         wake_up(mailbox);
     }

@@ -15,6 +15,9 @@ struct mailbox {
     struct ppu_poll poll; /* of whoever waits */
 };
 
+/* Where instructions are counted, waits until the MCU sleeps. False: it did not. */
+bool mailbox_settle(const struct mailbox *mailbox, uint64_t timeout_ns);
+
 /* Rings a channel, below PPU_MAX_CHANNELS. Any thread; of one channel one at a time. */
 void mailbox_ring(struct mailbox *mailbox, uint32_t channel, uint32_t put);
 
