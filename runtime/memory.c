@@ -46,6 +46,8 @@ static void give_back_memory(struct ppu_memory *memory)
         pthread_mutex_lock(&device->memory_lock);
         range_give(&device->heap, memory->vram_offset);
         pthread_mutex_unlock(&device->memory_lock);
+    } else if (memory->peer) {
+        device->transport->ops->peer_unmap(device->transport, &memory->system);
     } else {
         device->transport->ops->system_free(device->transport, &memory->system);
     }
@@ -73,6 +75,34 @@ enum ppu_err ppu_memory_alloc(struct ppu_device *device, enum ppu_memory_kind ki
     }
     /* What an earlier owner left there is nobody's business. */
     memset(memory->host, 0, memory->bytes);
+    *out = memory;
+    return PPU_OK;
+}
+
+enum ppu_err ppu_memory_of_peer(struct ppu_device *device, const struct ppu_memory *of, struct ppu_memory **out)
+{
+    struct ppu_transport *transport = device->transport;
+
+    *out = NULL;
+    if (of->kind != PPU_MEMORY_VRAM || of->device == device) {
+        return PPU_ERR_BAD_ARG;
+    }
+    if (!transport->ops->peer_map) {
+        return PPU_ERR_NO_RESOURCE;
+    }
+    struct ppu_memory *memory = calloc(1, sizeof(*memory));
+    if (!memory) {
+        return PPU_ERR_NO_MEMORY;
+    }
+    *memory = (struct ppu_memory){
+        .device = device, .kind = PPU_MEMORY_SYSTEM, .peer = true, .bytes = of->bytes, .host = of->host
+    };
+    enum ppu_err err =
+        transport->ops->peer_map(transport, of->device->transport, of->vram_offset, of->bytes, &memory->system);
+    if (err != PPU_OK) {
+        free(memory);
+        return err;
+    }
     *out = memory;
     return PPU_OK;
 }

@@ -22,6 +22,7 @@ struct ppu_memory {
     uint8_t *host;
     uint64_t vram_offset;            /* of PPU_MEMORY_VRAM */
     struct ppu_system_memory system; /* PPU_MEMORY_SYSTEM */
+    bool peer;                       /* it is another device's VRAM, which `system` names */
     struct mapping *mappings;        /* list */
     struct ppu_memory *next_kept;
 };

@@ -40,6 +40,13 @@ struct ppu_transport_ops {
     enum ppu_err (*system_alloc)(struct ppu_transport *transport, uint64_t bytes, struct ppu_system_memory *memory);
     void (*system_free)(struct ppu_transport *transport, const struct ppu_system_memory *memory);
     /*
+     * Lets the device reach `bytes` at `offset` of another one's VRAM; both are multiples of 64 KiB. NULL, and
+     * NO_RESOURCE: there is no way from one to the other. peer_unmap takes back what it has filled in.
+     */
+    enum ppu_err (*peer_map)(struct ppu_transport *transport, struct ppu_transport *peer, uint64_t offset,
+                             uint64_t bytes, struct ppu_system_memory *memory);
+    void (*peer_unmap)(struct ppu_transport *transport, const struct ppu_system_memory *memory);
+    /*
      * Sleeps until a vector is raised; returns a mask of the vectors that may have been raised since the last
      * call, 0 after timeout_ns. One thread at a time.
      */

@@ -2,7 +2,8 @@
 /*
  * Launches kernels on the other devices of a context. Each buffer lies on the first device; another one sees a copy for
  * the time of a launch. What an argument names is copied back, and nothing else, so that two devices may work on parts
- * of one buffer at the same time.
+ * of one buffer at the same time. The other device copies by itself, over the bus, where it reaches the first one's
+ * VRAM; else this thread does.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -16,10 +17,14 @@
 
 /* The device ends what runs too long; this only says how often a waiter looks at the clock. */
 
+#define MOST_DIRECT 48u /* arguments whose copies, there and back, have room in the block of the launch */
+
 /* A buffer as the other device sees it. */
 struct copy {
     cl_mem root; /* not a sub-buffer */
     struct ppu_memory *there;
+    struct ppu_memory *home; /* where it lies, as the other device reaches it; NULL: it does not */
+    uint64_t home_va;
 };
 
 struct remote_launch {
@@ -51,6 +56,24 @@ static struct copy *find_copy(const struct remote_launch *remote, cl_mem memory)
     return &remote->copies[i];
 }
 
+/* Memory that the other device cannot reach is no error. */
+static enum ppu_err find_home(const struct remote_launch *remote, struct copy *copy)
+{
+    struct ppu_device *other = remote->event->context->devices[remote->queue->ppu_index]->ppu;
+    ppu_va_t va;
+
+    if (!copy->root->own || remote->launch->memories > MOST_DIRECT ||
+        ppu_memory_of_peer(other, copy->root->own, &copy->home) != PPU_OK) {
+        copy->home = NULL;
+        return PPU_OK;
+    }
+    enum ppu_err err = ppu_memory_map(copy->home, remote->space, 0, &va);
+    if (err == PPU_OK) {
+        copy->home_va = va.va + (uint64_t)(copy->root->at - (uint8_t *)ppu_memory_host(copy->root->own));
+    }
+    return err;
+}
+
 /* From the address of an image's texels to that of a descriptor of them. */
 static enum ppu_err describe_there(struct remote_launch *remote, const struct image *image, uint64_t *va)
 {
@@ -79,8 +102,14 @@ static enum ppu_err take_there(struct remote_launch *remote, const struct launch
         if (err != PPU_OK) {
             return err;
         }
-        memcpy(host_of(copy), root->at, root->bytes);
         remote->count++;
+        err = find_home(remote, copy);
+        if (err != PPU_OK) {
+            return err;
+        }
+        if (!copy->home) {
+            memcpy(host_of(copy), root->at, root->bytes);
+        }
     }
     uint64_t va = ppu_memory_va(copy->there, remote->space).va + argument->memory->origin;
     if (argument->memory->image) {
@@ -90,13 +119,48 @@ static enum ppu_err take_there(struct remote_launch *remote, const struct launch
     return err;
 }
 
+static uint64_t va_there(const struct remote_launch *remote, const struct copy *copy)
+{
+    return ppu_memory_va(copy->there, remote->space).va;
+}
+
+static void add_copies_there(const struct remote_launch *remote, struct ppu_block *block)
+{
+    for (uint32_t i = 0; i < remote->count; i++) {
+        const struct copy *copy = &remote->copies[i];
+        if (copy->home) {
+            ppu_block_copy(block, (ppu_va_t){ va_there(remote, copy) }, (ppu_va_t){ copy->home_va }, copy->root->bytes);
+        }
+    }
+    ppu_block_wait_idle(block);
+}
+
+static bool is_written(const struct launch_memory *argument)
+{
+    return !argument->constant && (argument->memory->flags & CL_MEM_READ_ONLY) == 0;
+}
+
+static void add_copies_back(const struct remote_launch *remote, struct ppu_block *block)
+{
+    for (uint32_t i = 0; i < remote->launch->memories; i++) {
+        const struct launch_memory *argument = &remote->launch->memory[i];
+        const struct copy *copy = find_copy(remote, argument->memory);
+        const uint64_t origin = argument->memory->origin;
+        if (is_written(argument) && copy->home) {
+            ppu_block_copy(block, (ppu_va_t){ copy->home_va + origin }, (ppu_va_t){ va_there(remote, copy) + origin },
+                           argument->memory->bytes);
+        }
+    }
+    ppu_block_wait_idle(block);
+}
+
 static void take_back(const struct remote_launch *remote)
 {
     for (uint32_t i = 0; i < remote->launch->memories; i++) {
         const struct launch_memory *argument = &remote->launch->memory[i];
-        cl_mem memory = argument->memory;
-        if (!argument->constant && (memory->flags & CL_MEM_READ_ONLY) == 0) {
-            memcpy(memory->at, host_of(find_copy(remote, memory)) + memory->origin, memory->bytes);
+        const struct copy *copy = find_copy(remote, argument->memory);
+        if (is_written(argument) && !copy->home) {
+            memcpy(argument->memory->at, host_of(copy) + argument->memory->origin, argument->memory->bytes);
         }
     }
 }
@@ -142,6 +206,7 @@ static void finish_remote(struct remote_launch *remote)
 {
     for (uint32_t i = 0; i < remote->count; i++) {
         ppu_memory_free(remote->copies[i].there);
+        ppu_memory_free(remote->copies[i].home);
     }
     for (uint32_t i = 0; i < remote->surface_count; i++) {
         ppu_memory_free(remote->surfaces[i]);
@@ -167,8 +232,10 @@ static enum ppu_err run_remote(struct remote_launch *remote)
     uint64_t begin_ns = host_clock_ns();
     remote->launch->event = remote->event;
     remote->launch->launch.params = remote->launch->params;
+    add_copies_there(remote, block);
     launch_add(remote->launch, block, submitter->stream);
     ppu_block_wait_idle(block);
+    add_copies_back(remote, block);
     err = ppu_block_submit(block, &done);
     if (err == PPU_OK) {
         err = submitter_wait(submitter, remote->event, &done);

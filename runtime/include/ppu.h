@@ -295,6 +295,13 @@ enum ppu_err ppu_memory_unmap(struct ppu_memory *memory, struct ppu_context *con
  */
 enum ppu_err ppu_memory_free(struct ppu_memory *memory);
 
+/*
+ * Makes VRAM of another device that this process has open, reachable for this one over the bus, without the host
+ * between them. What comes out is memory of `device`, to be mapped there like system memory, and freed before `of` is.
+ * NO_RESOURCE: there is no way between the two, as when they are in different machines.
+ */
+enum ppu_err ppu_memory_of_peer(struct ppu_device *device, const struct ppu_memory *of, struct ppu_memory **out);
+
 /* Does ppu_memory_alloc() and ppu_memory_map(), writable, in one step. */
 enum ppu_err ppu_memory_create(struct ppu_context *context, enum ppu_memory_kind kind, uint64_t bytes,
                                struct ppu_memory **out);

@@ -4,30 +4,53 @@
 #include "ppu/macros.h"
 #include "ppu/mmu.h"
 #include "ppu/regs.h"
+#include "runtime/deadline.h"
 #include "runtime/native/machine.h"
+
+#define SETTLE_NS (2 * NS_PER_S)
 
 static struct native_ppu *ppu_of(struct ppu_transport *transport)
 {
     return PPU_CONTAINER_OF(transport, struct native_ppu, transport);
 }
 
-static uint32_t native_reg_read(struct ppu_transport *transport, uint32_t offset)
+/*
+ * The PPU, when the device may be reached (mailbox.h). One that keeps its microcontroller busy is not waited for again:
+ * what it counts depends on the host then.
+ */
+static struct native_ppu *settled(struct ppu_transport *transport)
 {
     struct native_ppu *ppu = ppu_of(transport);
+    struct ppu_machine *machine = ppu->machine;
+
+    for (uint32_t i = 0; i < machine->ppus && !__atomic_load_n(&machine->restless, __ATOMIC_RELAXED); i++) {
+        if (!mailbox_settle(&machine->ppu[i].mailbox, SETTLE_NS)) {
+            __atomic_store_n(&machine->restless, true, __ATOMIC_RELAXED);
+        }
+    }
+    return ppu;
+}
+
+static uint32_t native_reg_read(struct ppu_transport *transport, uint32_t offset)
+{
+    struct native_ppu *ppu = settled(transport);
 
     return qtest_read32(&ppu->machine->qtest, ppu->function.bar[PPU_BAR_REGS] + offset);
 }
 
 static void native_reg_write(struct ppu_transport *transport, uint32_t offset, uint32_t value)
 {
-    struct native_ppu *ppu = ppu_of(transport);
+    struct native_ppu *ppu = settled(transport);
 
     qtest_write32(&ppu->machine->qtest, ppu->function.bar[PPU_BAR_REGS] + offset, value);
+    if (ppu->mailbox.shared->counted) {
+        qtest_sync(&ppu->machine->qtest); /* the device says that it is quiet no more before anybody looks */
+    }
 }
 
 static uint32_t native_doorbell_read(struct ppu_transport *transport, uint64_t offset)
 {
-    struct native_ppu *ppu = ppu_of(transport);
+    struct native_ppu *ppu = settled(transport);
 
     return qtest_read32(&ppu->machine->qtest, ppu->function.bar[PPU_BAR_DOORBELLS] + offset);
 }
@@ -35,7 +58,7 @@ static uint32_t native_doorbell_read(struct ppu_transport *transport, uint64_t o
 /* Through the mailbox, which does not wait for the registers that were written before. */
 static void native_doorbell_write(struct ppu_transport *transport, uint64_t offset, uint32_t value)
 {
-    struct native_ppu *ppu = ppu_of(transport);
+    struct native_ppu *ppu = settled(transport);
     uint64_t channel = offset / PPU_DOORBELL_STRIDE;
 
     if (channel >= PPU_MAX_CHANNELS || offset % PPU_DOORBELL_STRIDE != PPU_DB_PUT) {
@@ -48,14 +71,14 @@ static void native_doorbell_write(struct ppu_transport *transport, uint64_t offs
 
 static void native_window_read(struct ppu_transport *transport, uint32_t offset, void *buf, uint32_t len_bytes)
 {
-    struct native_ppu *ppu = ppu_of(transport);
+    struct native_ppu *ppu = settled(transport);
 
     qtest_read(&ppu->machine->qtest, ppu->function.bar[PPU_BAR_REGS] + offset, buf, len_bytes);
 }
 
 static void native_window_write(struct ppu_transport *transport, uint32_t offset, const void *buf, uint32_t len_bytes)
 {
-    struct native_ppu *ppu = ppu_of(transport);
+    struct native_ppu *ppu = settled(transport);
 
     qtest_write(&ppu->machine->qtest, ppu->function.bar[PPU_BAR_REGS] + offset, buf, len_bytes);
 }
@@ -86,6 +109,25 @@ static void native_system_free(struct ppu_transport *transport, const struct ppu
     pthread_mutex_lock(&machine->lock);
     range_give(&machine->bus_memory, memory->bus.bus);
     pthread_mutex_unlock(&machine->lock);
+}
+
+/* No IOMMU lies between them: each reaches the window onto the other's VRAM where it is. */
+static enum ppu_err native_peer_map(struct ppu_transport *transport, struct ppu_transport *peer, uint64_t offset,
+                                    uint64_t bytes, struct ppu_system_memory *memory)
+{
+    if (peer->ops != transport->ops || ppu_of(peer)->machine != ppu_of(transport)->machine) {
+        return PPU_ERR_NO_RESOURCE;
+    }
+    *memory = (struct ppu_system_memory){ .host = peer->vram + offset,
+                                          .bus = { ppu_of(peer)->function.bar[PPU_BAR_VRAM] + offset },
+                                          .bytes = bytes };
+    return PPU_OK;
+}
+
+static void native_peer_unmap(struct ppu_transport *transport, const struct ppu_system_memory *memory)
+{
+    (void)transport;
+    (void)memory;
 }
 
 static uint32_t native_wait(struct ppu_transport *transport, uint64_t timeout_ns)
@@ -121,6 +163,8 @@ static const struct ppu_transport_ops native_ops = {
     .window_write = native_window_write,
     .system_alloc = native_system_alloc,
     .system_free = native_system_free,
+    .peer_map = native_peer_map,
+    .peer_unmap = native_peer_unmap,
     .wait = native_wait,
     .set_bus_master = native_set_bus_master,
     .close = native_close,

@@ -159,20 +159,52 @@ static enum ppu_err vfio_system_alloc(struct ppu_transport *transport, uint64_t 
     return PPU_OK;
 }
 
-static void vfio_system_free(struct ppu_transport *transport, const struct ppu_system_memory *memory)
+/* False: the device may still reach it, so neither memory nor address may be used for anything else. */
+static bool unmap_for_device(struct vfio_ppu *ppu, const struct ppu_system_memory *memory)
 {
-    struct vfio_ppu *ppu = ppu_of(transport);
     struct vfio_iommu_type1_dma_unmap unmap = {
         .argsz = sizeof(unmap),
         .iova = memory->bus.bus,
         .size = memory->bytes,
     };
 
-    if (ioctl(ppu->container, VFIO_IOMMU_UNMAP_DMA, &unmap) != 0) {
-        return; /* the device may still reach it: neither memory nor address may be used for anything else */
+    return ioctl(ppu->container, VFIO_IOMMU_UNMAP_DMA, &unmap) == 0;
+}
+
+static void vfio_system_free(struct ppu_transport *transport, const struct ppu_system_memory *memory)
+{
+    if (unmap_for_device(ppu_of(transport), memory)) {
+        munmap(memory->host, memory->bytes);
+        give_bus_range(ppu_of(transport), memory->bus.bus);
     }
-    munmap(memory->host, memory->bytes);
-    give_bus_range(ppu, memory->bus.bus);
+}
+
+/* The kernel maps the window that this process has mapped for the other function. */
+static enum ppu_err vfio_peer_map(struct ppu_transport *transport, struct ppu_transport *peer, uint64_t offset,
+                                  uint64_t bytes, struct ppu_system_memory *memory)
+{
+    struct vfio_ppu *ppu = ppu_of(transport);
+    uint64_t bus = 0;
+
+    if (peer->ops != transport->ops) {
+        return PPU_ERR_NO_RESOURCE;
+    }
+    if (!take_bus_range(ppu, bytes, &bus)) {
+        return PPU_ERR_NO_MEMORY;
+    }
+    if (!map_for_device(ppu, peer->vram + offset, bus, bytes)) {
+        give_bus_range(ppu, bus);
+        return PPU_ERR_NO_RESOURCE;
+    }
+    *memory = (struct ppu_system_memory){ .host = peer->vram + offset, .bus = { bus }, .bytes = bytes };
+    return PPU_OK;
+}
+
+static void vfio_peer_unmap(struct ppu_transport *transport, const struct ppu_system_memory *memory)
+{
+    if (unmap_for_device(ppu_of(transport), memory)) {
+        give_bus_range(ppu_of(transport), memory->bus.bus);
+    }
 }
 
 /* ---- interrupts ---- */
@@ -305,6 +337,8 @@ static const struct ppu_transport_ops vfio_ops = {
     .window_write = vfio_window_write,
     .system_alloc = vfio_system_alloc,
     .system_free = vfio_system_free,
+    .peer_map = vfio_peer_map,
+    .peer_unmap = vfio_peer_unmap,
     .wait = vfio_wait,
     .set_bus_master = vfio_set_bus_master,
     .close = vfio_close,

@@ -188,6 +188,14 @@ ppu_va_t ppu_memory_va(const struct ppu_memory *memory, const struct ppu_context
     return (ppu_va_t){ FIRST_VA };
 }
 
+enum ppu_err ppu_memory_of_peer(struct ppu_device *device, const struct ppu_memory *of, struct ppu_memory **out)
+{
+    (void)device;
+    (void)of;
+    *out = NULL;
+    return PPU_ERR_NO_RESOURCE;
+}
+
 enum ppu_err ppu_memory_map(struct ppu_memory *memory, struct ppu_context *context, uint32_t flags, ppu_va_t *va)
 {
     (void)flags;
