@@ -255,8 +255,8 @@ BENCH_LINES += $(1)$(tab)$(2)$$(newline))
 endef
 
 # Each after those whose variables it uses.
-PARTS := boot guest firmware qemu-device runtime compiler opencl tools device-lib demo examples docs packaging
-TEST_PARTS := joined kernels api trace top bench compiler debug device-core engine firmware fuzz guest infra model native opencl qemu random remote runtime vfio
+PARTS := boot guest firmware qemu-device runtime compiler opencl tools device-lib demo examples experiments docs packaging
+TEST_PARTS := joined kernels api trace top bench compiler debug device-core engine experiments firmware fuzz guest infra model native opencl qemu random remote runtime vfio
 include $(PARTS:%=%/build.mk) $(TEST_PARTS:%=tests/%/build.mk)
 
 $(foreach flags,$(filter FLAGS_%.c,$(.VARIABLES)),$(eval $(call ppu_source_flags,$(flags),$(call ppu_objects_of,$(flags:FLAGS_%=%)))))
