@@ -47,3 +47,7 @@ $(eval $(call ppu_script_test,install,tests/infra/test_install.py,$(INSTALL_READ
 # Debian's own checker of packages.
 TIMEOUT_packages = 600
 $(eval $(call ppu_script_test,packages,tests/infra/test_packages.py,$(INSTALL_READY)))
+
+# The services are not here: only what their files say is run.
+TIMEOUT_ci-examples = 120
+$(eval $(call ppu_script_test,ci-examples,tests/infra/test_ci_examples.py,$(BUILD)/opencl/ppu.icd $(QEMU) firmware))
