@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Tests ppu-trace on programs with machines of their own: what is in the timeline, and every wrong use."""
 
+import json
 import os
 import re
 import signal
@@ -115,8 +116,8 @@ def everything():
 
 def demo():
     """The demo has the rest: copies, faults, priorities, semaphores, children, tasks that wait."""
-    done = trace("-o", at("demo.json"), "--", TOOLS / "demo", TOP / "build/demo/kernels.ppu", "/bin/sh")
-    assert done.returncode == 0, done
+    done = trace("-o", at("demo.trace"), "--", TOOLS / "demo", TOP / "build/demo/kernels.ppu", "/bin/sh")
+    assert done.returncode == 0 and trace("--convert", at("demo.trace"), "-o", at("demo.json")).returncode == 0, done
     seen = Trace(at("demo.json"))
     copies = [event for event in seen.events if event["ph"] == "X" and seen.tracks[event["pid"], event["tid"]].startswith("Copies")]
     assert copies and all(event["name"].startswith("copy of ") for event in copies), copies[:3]
@@ -124,6 +125,9 @@ def demo():
     assert fault["name"] == "UNMAPPED", fault
     ended = [event for event in seen.events if event["ph"] == "X" and event["args"].get("fault code") == fault["args"]["fault code"]]
     assert len(ended) == 1 and seen.tracks[ended[0]["pid"], ended[0]["tid"]].startswith("Slot"), ended
+    assert subprocess.run([TOOLS / "ppu-report", "-o", at("demo.html"), at("demo.trace")], timeout=60).returncode == 0
+    told, = json.loads(re.search(r'id="data">(.*?)</script>', Path(at("demo.html")).read_text(), re.DOTALL)[1])["faults"]
+    assert told[1:4] == ["UNMAPPED", ended[0]["name"], str(fault["args"]["channel"])], (told, ended)
     waiting = {name for name in seen.tracks.values() if name.startswith("Waiting, priority ")}
     assert waiting, seen.tracks
     assert seen.arrows("child") > 10 and seen.arrows("launch") > 10

@@ -261,6 +261,18 @@ static json_t *warnings_of(const struct timeline *timeline)
     return warnings;
 }
 
+/* The kernel of the task that a fault has ended; "": none is known. */
+static const char *kernel_of_fault(const struct timeline *timeline, const struct timeline_slice *fault)
+{
+    for (uint32_t i = 0; i < timeline->tasks; i++) {
+        const struct timeline_task *task = &timeline->task[i];
+        if (task->fault != 0 && task->fault == fault->id[0] && task->correlation == fault->correlation) {
+            return timeline->texts.text[timeline->kernel[task->kernel].name];
+        }
+    }
+    return "";
+}
+
 /* Faults, as the firmware recorded them. */
 static json_t *faults_of(const struct timeline *timeline)
 {
@@ -272,6 +284,7 @@ static json_t *faults_of(const struct timeline *timeline)
             json_t *row = json_array();
             add_cell(row, true, "%.6f", (double)(slice->start_ns - timeline->began_ns) / 1e6);
             json_array_append_new(row, json_string(timeline->texts.text[slice->name]));
+            json_array_append_new(row, json_string(kernel_of_fault(timeline, slice)));
             add_cell(row, true, "%.0f", slice->id[1]);
             json_array_append_new(row, json_sprintf("0x%x", slice->id[2]));
             json_array_append_new(rows, row);
