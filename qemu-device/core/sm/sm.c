@@ -17,6 +17,7 @@
 #include "qemu-device/core/engine/levels.h"
 #include "qemu-device/core/hooks.h"
 #include "qemu-device/core/memory/profile_table.h"
+#include "qemu-device/core/memory/trace.h"
 #include "qemu-device/core/sm/cache.h"
 #include "qemu-device/core/sm/cache_model.h"
 #include "qemu-device/core/sm/code.h"
@@ -138,7 +139,9 @@ static void warp_start(struct sm *sm, struct sm_cta *cta, uint32_t number)
     } else {
         cta->warps_left++;
         subvector_start(w, task);
-        warp_trace(sm, cta->warp[number]);
+        if (sm->tells_warps) {
+            warp_trace(sm, cta->warp[number]);
+        }
     }
 }
 
@@ -212,7 +215,7 @@ void sm_cta_free(struct sm *sm, struct sm_cta *cta)
         if (w->held) {
             hook_count_held(sm->core, false);
         }
-        if (w->state != WARP_DONE) {
+        if (sm->tells_warps && w->state != WARP_DONE) {
             warp_trace_gone(sm, cta->warp[number]);
         }
         w->state = WARP_FREE;
@@ -522,7 +525,9 @@ static void warp_turn(struct sm *sm, uint32_t index, uint32_t budget, uint32_t *
     }
     *executed += done;
     sm->share.insns += done;
-    warp_trace(sm, index);
+    if (sm->tells_warps) {
+        warp_trace(sm, index);
+    }
     if (w->state != WARP_DONE) {
         pending_ends_report(sm); /* others may wait for what it has added */
         count_settle(sm, cta);
@@ -652,6 +657,7 @@ uint32_t sm_run_part(struct sm *sm, uint32_t budget, uint64_t work, enum sm_acti
     uint32_t warps = sm->config->sm_warps;
     uint32_t executed = 0;
 
+    sm->tells_warps = trace_wants_warps(sm->core);
     share_begin(sm);
     sm_attend(sm);
     retry_stalled(sm, &executed);

@@ -28,14 +28,12 @@ void warp_trace(struct sm *sm, uint32_t index)
 {
     const struct warp *w = &sm->warp[index];
 
-    if (trace_wants_warps(sm->core) && w->told != (w->state | w->token_count << 16)) {
+    if (w->told != (w->state | w->token_count << 16)) {
         tell(sm, index, w->state, w->token_count);
     }
 }
 
 void warp_trace_gone(struct sm *sm, uint32_t index)
 {
-    if (trace_wants_warps(sm->core)) {
-        tell(sm, index, PPU_TRACE_WARP_FREE, 0);
-    }
+    tell(sm, index, PPU_TRACE_WARP_FREE, 0);
 }

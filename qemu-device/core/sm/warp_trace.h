@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Records what warps do in the trace buffer, while a tool asks for it. */
+/* Records what warps do in the trace buffer; for an SM that tells of them. */
 #ifndef QEMU_DEVICE_CORE_SM_WARP_TRACE_H
 #define QEMU_DEVICE_CORE_SM_WARP_TRACE_H
 
