@@ -72,6 +72,6 @@ const char *mcu_counts_open(struct mcu_counts *counts, int fd);
 void mcu_counts_close(struct mcu_counts *counts);
 /* Writes folded stacks of a tree: a line for each node with instructions of its own, functions from the outermost on
  * with ; between them, and the number. */
-void mcu_counts_fold(const struct mcu_counts *counts, uint32_t tree, FILE *to);
+void mcu_counts_fold(const struct mcu_counts *counts, uint32_t number, FILE *to);
 
 #endif

@@ -154,7 +154,7 @@ static int compare_functions(const void *a, const void *b)
 
 struct stacks_function *stacks_functions(const struct stacks *stacks, uint32_t *count)
 {
-    struct stacks_function *functions = NULL;
+    struct stacks_function *functions = list_more(NULL, 0, sizeof(*functions));
     struct map of_name = { .size = 0 };
 
     *count = 0;

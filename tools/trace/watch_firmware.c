@@ -78,24 +78,24 @@ static void take_file(struct watch *watch, int fd, uint32_t pid)
     mcu_counts_close(&counts);
 }
 
-void watch_firmware_counts(struct watch *watch, const char *path)
+void watch_firmware_counts(struct watch *watch, const char *folder)
 {
-    DIR *folder = opendir(path);
+    DIR *opened = opendir(folder);
 
-    for (const struct dirent *entry; folder && (entry = readdir(folder));) {
+    for (const struct dirent *entry; opened && (entry = readdir(opened));) {
         const char *name = entry->d_name;
         if (strncmp(name, MCU_COUNTS_PREFIX, strlen(MCU_COUNTS_PREFIX)) != 0) {
             continue;
         }
         uint32_t pid = (uint32_t)strtoul(name + strlen(MCU_COUNTS_PREFIX), NULL, 10);
-        int fd = openat(dirfd(folder), name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+        int fd = openat(dirfd(opened), name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
         if (fd >= 0) {
             take_file(watch, fd, pid);
             close(fd);
         }
-        unlinkat(dirfd(folder), name, 0);
+        unlinkat(dirfd(opened), name, 0);
     }
-    if (folder) {
-        closedir(folder);
+    if (opened) {
+        closedir(opened);
     }
 }
