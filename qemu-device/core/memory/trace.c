@@ -80,7 +80,8 @@ void trace_mark(struct core *core, uint32_t mark, uint32_t unit)
 
 bool trace_wants_warps(const struct core *core)
 {
-    const uint8_t *until = __atomic_load_n(&core->trace.warps_until, __ATOMIC_RELAXED);
+    /* Partner: trace_set(), after the head was written. */
+    const uint8_t *until = __atomic_load_n(&core->trace.warps_until, __ATOMIC_ACQUIRE);
     uint32_t wanted = until ? vram_load_acquire32(until) : 0;
 
     return wanted != 0 && (int32_t)(wanted - (uint32_t)(core_now(core) >> PPU_TRACE_WARPS_SHIFT)) > 0;
@@ -102,7 +103,7 @@ static void trace_set(struct core *core, uint32_t base, uint32_t size, uint32_t 
     __atomic_store_n(&core->trace.size, size, __ATOMIC_RELAXED);
     __atomic_store_n(&core->trace.warps_until,
                      size != 0 ? core->vram + base + offsetof(struct ppu_trace_ring, warps_until) : NULL,
-                     __ATOMIC_RELAXED);
+                     __ATOMIC_RELEASE); /* partner: trace_wants_warps() */
     pthread_mutex_unlock(&core->trace.lock);
 }
 
