@@ -134,6 +134,39 @@ static bool map_for_device(struct vfio_ppu *ppu, void *host, uint64_t bus, uint6
     return ioctl(ppu->container, VFIO_IOMMU_MAP_DMA, &map) == 0;
 }
 
+/* NULL: there is none. */
+static void *aligned_mapping(uint64_t bytes)
+{
+    const uint64_t reserved = bytes + PPU_PAGE_2M;
+    uint8_t *at = mmap(NULL, reserved, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+    if (at == MAP_FAILED) {
+        return NULL;
+    }
+    const uint64_t before = ppu_align_up64((uintptr_t)at, PPU_PAGE_2M) - (uintptr_t)at;
+    if (before > 0) {
+        munmap(at, before);
+    }
+    munmap(at + before + bytes, PPU_PAGE_2M - before);
+    return at + before;
+}
+
+/*
+ * In huge pages where the kernel has some: an IOMMU maps each by one entry, and a virtual one tells its machine of each
+ * entry. A child of this process does not have it: a fork would give this process copies of pages that the device goes
+ * on using.
+ */
+static void *anonymous_memory(uint64_t bytes)
+{
+    void *host = aligned_mapping(bytes);
+
+    if (host) {
+        madvise(host, bytes, MADV_HUGEPAGE);
+        madvise(host, bytes, MADV_DONTFORK);
+    }
+    return host;
+}
+
 static enum ppu_err vfio_system_alloc(struct ppu_transport *transport, uint64_t bytes, struct ppu_system_memory *memory)
 {
     struct vfio_ppu *ppu = ppu_of(transport);
@@ -142,9 +175,8 @@ static enum ppu_err vfio_system_alloc(struct ppu_transport *transport, uint64_t 
     if (!take_bus_range(ppu, bytes, &bus)) {
         return PPU_ERR_NO_MEMORY;
     }
-    /* Shared, so that a fork does not give this process copies of pages that the device goes on using. */
-    void *host = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (host == MAP_FAILED) {
+    void *host = anonymous_memory(bytes);
+    if (!host) {
         give_bus_range(ppu, bus);
         return PPU_ERR_NO_MEMORY;
     }

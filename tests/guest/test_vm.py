@@ -151,42 +151,38 @@ def test_snapshot():
             assert "return" in server_said, server_said
 
 
-def plug(monitor, server):
-    monitor.do("device_add", driver="vfio-user-pci", id="plugged", bus="free-slot", socket={"type": "unix", "path": str(server.paths[0])})
+def plug(monitor, server, slot):
+    monitor.do("device_add", driver="vfio-user-pci", id=f"plugged{slot}", bus=f"free-slot{slot}", socket={"type": "unix", "path": str(server.paths[0])})
 
 
-FIND = ("find() { until [ -n \"$(ls /sys/bus/pci/devices/*/device 2>/dev/null | xargs grep -l \"$(cut -d' ' -f2 /etc/ppu.ids)\" | "
-        "grep -v 0000:00:)\" ]; do sleep 0.2; done\n"
-        "at=$(ls /sys/bus/pci/devices/*/device | xargs grep -l \"$(cut -d' ' -f2 /etc/ppu.ids)\" | grep -v 0000:00: | cut -d/ -f6)\n"
-        "echo vfio-pci >/sys/bus/pci/devices/$at/driver_override; echo $at >/sys/bus/pci/drivers_probe; }\n")
+# of the shell: waits for a PPU on that bus, sets `at` to its address, and gives it to vfio-pci
+FIND = ("find() { until at=$(cd /sys/bus/pci/devices && grep -l \"$(cut -d' ' -f2 /etc/ppu.ids)\" 0000:$1:*/device); do sleep 0.2; done\n"
+        "at=${at%/device}; echo vfio-pci >/sys/bus/pci/devices/$at/driver_override; echo $at >/sys/bus/pci/drivers_probe; }\n")
 
 
 def test_killed_server():
     """In mid-kernel: the program ends with an error, the guest and another PPU go on, a new server can be plugged in."""
-    script = FIND + ("echo begun; find; echo found $at\n"
+    script = FIND + ("echo begun; find 01\n"
                      "PPU_DEVICE=vfio:$at ./user endless fair.ppu\n"
                      "echo alive $(PPU_DEVICE=vfio:0000:00:01.0 ./user count counter.ppu 3)\n"
                      "until [ -e again ]; do sleep 0.2; done\n"
-                     "find; PPU_DEVICE=vfio:$at ./user count counter.ppu 7\n")
+                     "find 02; PPU_DEVICE=vfio:$at ./user count counter.ppu 7\n")
     with tempfile.TemporaryDirectory() as folder, Server() as stays:
         dies = Server(options=["--sm-threads", "1"]).start()
         with Machine(f"{folder}/a", stays.paths, script) as machine:
             machine.hear("begun")
             monitor = Monitor(machine.qmp)
-            plug(monitor, dies)
+            plug(monitor, dies, 0)
             machine.hear("running")
             dies.kill()
             ended = machine.hear("ended: ")
             assert ended.startswith("DEVICE_LOST: "), ended
             assert machine.hear("alive counted ") == str(3 * LANES)
-            monitor.do("device_del", id="plugged")
-            monitor.wait_for("DEVICE_DELETED")
             dies.start()
-            plug(monitor, dies)
+            plug(monitor, dies, 1)
             machine.put("again")
             assert machine.hear("counted ") == str(7 * LANES)
-            machine.end()
-        dies.stop()
+        dies.stop()  # the machine has been killed: QEMU 10.2 aborts when the memory of one with a dead device changes
 
 
 if not guests.SERVED:
