@@ -153,7 +153,26 @@ double BUILTIN tanpi(double x)
     return with_sign(turn, signbit(x));
 }
 
-/* libclc's lose the sign of a zero. */
+/* libclc's lose the sign of a zero. What it calls by the name of the first three has these names here (mklibrary). */
+double __ppu_clc_sin(double x);
+double __ppu_clc_expm1(double x);
+double __ppu_clc_erf(double x);
+
+double BUILTIN sin(double x)
+{
+    return x == 0 ? x : __ppu_clc_sin(x);
+}
+
+double BUILTIN expm1(double x)
+{
+    return x == 0 ? x : __ppu_clc_expm1(x);
+}
+
+double BUILTIN erf(double x)
+{
+    return x == 0 ? x : __ppu_clc_erf(x);
+}
+
 double BUILTIN atan(double x)
 {
     return x == 0 ? x : atan2(x, 1.0);
@@ -331,12 +350,16 @@ double BUILTIN nan(ulong code)
 double __attribute__((overloadable)) remquo(double x, double y, __private int *quotient);
 double __attribute__((overloadable)) lgamma_r(double x, __private int *sign);
 
+#define SINCOS(space, type)                        \
+    type BUILTIN sincos(type x, space type *cosine) \
+    {                                               \
+        *cosine = cos(x);                           \
+        return sin(x);                              \
+    }
+
 #define SECONDS(space)                                                \
-    float BUILTIN sincos(float x, space float *cosine)                \
-    {                                                                 \
-        *cosine = cos(x);                                             \
-        return sin(x);                                                \
-    }                                                                 \
+    SINCOS(space, float)                                              \
+    SINCOS(space, double)                                             \
     float BUILTIN lgamma_r(float x, space int *sign)                  \
     {                                                                 \
         __private int sign_of_one;                                    \
@@ -353,11 +376,8 @@ double __attribute__((overloadable)) lgamma_r(double x, __private int *sign);
     }
 
 #define SECONDS_OF_VECTORS(space, n)                                             \
-    float##n BUILTIN sincos(float##n x, space float##n *cosine)                  \
-    {                                                                            \
-        *cosine = cos(x);                                                        \
-        return sin(x);                                                           \
-    }                                                                            \
+    SINCOS(space, float##n)                                                      \
+    SINCOS(space, double##n)                                                     \
     float##n BUILTIN remquo(float##n x, float##n y, space int##n *quotient)      \
     {                                                                            \
         float##n rest;                                                           \
@@ -435,7 +455,11 @@ WIDTHS(OF_VECTOR, lgamma, float)
 WIDTHS(OF_VECTOR, exp2, float)
 WIDTHS(OF_VECTOR, log2, float)
 WIDTHS(OF_VECTOR, sin, float)
+WIDTHS(OF_VECTOR, sin, double)
+WIDTHS(OF_VECTOR, expm1, double)
+WIDTHS(OF_VECTOR, erf, double)
 WIDTHS(OF_VECTOR, cos, float)
+WIDTHS(OF_VECTOR, cos, double)
 WIDTHS(OF_VECTOR, rsqrt, float)
 WIDTHS(OF_VECTOR, exp, float)
 WIDTHS(OF_VECTOR, tgamma, float)

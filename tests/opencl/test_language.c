@@ -56,6 +56,29 @@ static void structures_are_passed_by_value(void **state)
     }
 }
 
+/* Those of double whose value at a zero is that zero; the sign of 1/y tells its sign. Scalars, vectors, by pointers. */
+static void zeros_keep_their_signs(void **state)
+{
+    cl_long out[N];
+
+    run(*state,
+        "#define SIGNS(y) (1 / (y) < 0)\n"
+        "#define ONE(f) { wrong |= SIGNS(f(x)) != minus; double4 v = f((double4)x); "
+        "wrong |= any(signbit(v) != (long4)-minus) || any(v != 0); }\n"
+        "kernel void k(global long *o) {\n"
+        "  int minus = get_global_id(0) % 2, wrong = 0;\n"
+        "  double x = minus ? -0.0 : 0.0, c; double2 c2;\n"
+        "  ONE(sin) ONE(tan) ONE(asin) ONE(atan) ONE(sinh) ONE(tanh) ONE(asinh) ONE(atanh) ONE(sinpi) ONE(tanpi)\n"
+        "  ONE(expm1) ONE(log1p) ONE(erf) ONE(cbrt) ONE(sqrt) ONE(asinpi) ONE(atanpi)\n"
+        "  wrong |= SIGNS(sincos(x, &c)) != minus || c != 1;\n"
+        "  wrong |= any(signbit(sincos((double2)x, &c2)) != (long2)-minus) || any(c2 != 1);\n"
+        "  o[get_global_id(0)] = wrong; }\n",
+        "-cl-std=CL3.0", out);
+    for (cl_long i = 0; i < N; i++) {
+        assert_int_equal(out[i], 0);
+    }
+}
+
 static void old_atomics_have_64_bits(void **state)
 {
     cl_long out[N];
@@ -243,6 +266,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cl_test("structures are passed by value to functions that are called", structures_are_passed_by_value),
+        cl_test("zeros keep their signs in functions of double [A7]", zeros_keep_their_signs),
         cl_test("atomics of the extensions have 64 bits", old_atomics_have_64_bits),
         cl_test("arguments narrower than a word are read", narrow_arguments_are_read),
         cl_test("halves are loaded from constant memory", halves_come_from_constant_memory),

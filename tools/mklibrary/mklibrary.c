@@ -104,10 +104,30 @@ static void wrap(LLVMValueRef function)
     }
 }
 
+/* Functions that ours of that name call. */
+static void rename_called(LLVMModuleRef libclc)
+{
+    static const char *const names[][2] = {
+        { "_Z3sind", "__ppu_clc_sin" },
+        { "_Z5expm1d", "__ppu_clc_expm1" },
+        { "_Z3erfd", "__ppu_clc_erf" },
+    };
+
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(names); i++) {
+        LLVMValueRef function = LLVMGetNamedFunction(libclc, names[i][0]);
+        if (!function) {
+            fprintf(stderr, "mklibrary: libclc has no %s\n", names[i][0]);
+            exit(EXIT_FAILURE);
+        }
+        LLVMSetValueName2(function, names[i][1], strlen(names[i][1]));
+    }
+}
+
 static bool add_libclc(LLVMModuleRef library, LLVMModuleRef libclc)
 {
     LLVMSetDataLayout(libclc, LLVMGetDataLayoutStr(library));
     LLVMSetTarget(libclc, LLVMGetTarget(library));
+    rename_called(libclc);
     set_linkage(libclc, LLVMWeakODRLinkage); /* linked without being asked for; ours stay */
     for (LLVMValueRef f = LLVMGetFirstFunction(libclc); f; f = LLVMGetNextFunction(f)) {
         wrap(f);
