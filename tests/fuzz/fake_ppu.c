@@ -360,6 +360,14 @@ void ppu_block_round(struct ppu_block *block, struct ppu_workq *queue)
     (void)queue;
 }
 
+enum ppu_err ppu_event_error(const struct ppu_event *event, struct ppu_error *error)
+{
+    enum ppu_err err = ppu_event_wait(event, 0);
+
+    *error = (struct ppu_error){ .code = err };
+    return err;
+}
+
 enum ppu_err ppu_event_wait(const struct ppu_event *event, uint64_t timeout_ns)
 {
     (void)event;
