@@ -20,6 +20,11 @@ $(eval $(call guest_program,user,tests/guest/user.c,$(USER_CFLAGS),ppu -pthread)
 $(eval $(call ppu_program,plain,user,tests/guest/user.c,$(USER_CFLAGS),ppu -pthread,$(BUILD)/plain/tests/user))
 $(eval $(call ppu_unit,user,tests/guest/user.c,$(USER_CFLAGS)))
 
+$(eval $(call guest_program,peer,tests/guest/peer.c,$(USER_CFLAGS),ppu -pthread))
+$(eval $(call ppu_unit,peer,tests/guest/peer.c,$(USER_CFLAGS)))
+TIMEOUT_guest-peer := 180
+$(eval $(call ppu_script_test,guest-peer,tests/guest/test_peer.py $(GUEST_DIR)/programs/peer,$(GUEST_READY) $(GUEST_DIR)/programs/peer))
+
 TIMEOUT_guest-run := 180
 $(eval $(call ppu_script_test,guest-run,tests/guest/test_guest_run.py,$(GUEST_READY) $(addprefix $(GUEST_DIR)/programs/,echo echo-static)))
 TIMEOUT_guest := 900
