@@ -95,7 +95,6 @@ static void multiply(const struct product *product, int owner)
     argument(product, 4, sizeof(rows), &rows);
     argument(product, 5, sizeof(first), &first);
     rank_launch(product->rank, product->multiply, (size_t)product->side, (size_t)product->rows, TILE);
-    rank_need(product->rank, clFinish(product->rank->queue), "clFinish");
 }
 
 static void pass_on(struct product *product)

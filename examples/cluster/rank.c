@@ -113,9 +113,12 @@ void rank_write(const struct rank *rank, cl_mem buffer, size_t offset, size_t by
 void rank_launch(const struct rank *rank, cl_kernel kernel, size_t width, size_t height, size_t local)
 {
     const size_t global[2] = { width, height }, group[2] = { local, local };
+    cl_event done;
 
-    rank_need(rank, clEnqueueNDRangeKernel(rank->queue, kernel, 2, NULL, global, group, 0, NULL, NULL),
+    rank_need(rank, clEnqueueNDRangeKernel(rank->queue, kernel, 2, NULL, global, group, 0, NULL, &done),
               "clEnqueueNDRangeKernel");
+    rank_need(rank, clWaitForEvents(1, &done), "wait for a kernel: clWaitForEvents");
+    clReleaseEvent(done);
 }
 
 double rank_longest(double seconds)

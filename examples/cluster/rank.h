@@ -29,7 +29,7 @@ cl_kernel rank_kernel(const struct rank *rank, const char *name);
 cl_mem rank_buffer(const struct rank *rank, size_t bytes);
 void rank_read(const struct rank *rank, cl_mem buffer, size_t offset, size_t bytes, void *to);
 void rank_write(const struct rank *rank, cl_mem buffer, size_t offset, size_t bytes, const void *from);
-/* Over a range of two dimensions; in order behind what was enqueued before. */
+/* Over a range of two dimensions; returns when the kernel has ended well. */
 void rank_launch(const struct rank *rank, cl_kernel kernel, size_t width, size_t height, size_t local);
 /* The longest time that a rank took, in all ranks. */
 double rank_longest(double seconds);

@@ -165,7 +165,6 @@ static void compute(struct part *part)
     rank_need(rank, clSetKernelArg(part->step, 2, sizeof(width), &width), "clSetKernelArg");
     rank_need(rank, clSetKernelArg(part->step, 3, sizeof(height), &height), "clSetKernelArg");
     rank_launch(rank, part->step, rounded(part->width), rounded(part->height), GROUP);
-    rank_need(rank, clFinish(rank->queue), "clFinish");
     cl_mem done = part->next;
     part->next = part->now;
     part->now = done;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Copies between the VRAM of two PPUs of this machine, by each of them, and checks every word. Ends with "both ways". */
+/* Copies between the VRAM of two PPUs of this machine, by each of them, and checks every word. Ends with "both ways".
+ */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -61,7 +62,8 @@ static void check(const struct end *end, uint32_t seed)
 
     for (uint32_t i = 0; i < WORDS; i++) {
         if (words[i] != word(seed, i)) {
-            fprintf(stderr, "word %" PRIu32 " is 0x%08" PRIx32 " instead of 0x%08" PRIx32 "\n", i, words[i], word(seed, i));
+            fprintf(stderr, "word %" PRIu32 " is 0x%08" PRIx32 " instead of 0x%08" PRIx32 "\n", i, words[i],
+                    word(seed, i));
             exit(1);
         }
     }
