@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Copies between the VRAM of two PPUs of this machine, by each of them, and checks every word. Ends with "both ways".
- */
+/* Copies between the VRAM of two PPUs of this machine, by each of them. It checks every word, and says "both ways". */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
