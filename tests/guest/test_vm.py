@@ -147,8 +147,9 @@ def test_snapshot():
             assert not Path(folder, "state").exists()
             assert machine.hear("counted ") == str(5 * LANES)
             machine.end()
-            server_said = Monitor(server.qmp).ask("migrate", uri=f"file:{folder}/state")
-            assert "return" in server_said, server_said
+            # The server has no client any more: nothing but the file is wrong, which its confinement refuses.
+            said = Monitor(server.qmp).ask("migrate", uri=f"file:{folder}/state")
+            assert "Could not create" in said["error"]["desc"], said
 
 
 def plug(monitor, server, slot):
@@ -189,11 +190,13 @@ if not guests.SERVED:
     print("1..1\nok 1 a virtual machine as the client # SKIP this guest has its PPU in its own QEMU")
     sys.exit(0)
 
-tap.main([
+CASES = [
     ("two machines and a program use the PPUs of one server", test_several),
     ("a machine that is killed leaves the PPU to others", test_killed_machine),
     ("a guest that reboots while a kernel runs has the PPU again", test_reboot),
     ("a machine that is paused goes on", test_paused),
     ("a snapshot of machine or server is refused", test_snapshot),
-    ("a server that dies in mid-kernel ends the program alone; a new one can be plugged in", test_killed_server),
-])
+]
+if guests.KIND == "x86":  # its machine has slots that are large enough, as its firmware sees to it
+    CASES.append(("a server that dies in mid-kernel ends the program alone; a new one can be plugged in", test_killed_server))
+tap.main(CASES)
