@@ -3,10 +3,12 @@
 
 #include "ppu/macros.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define GRANULE ((uint64_t)PPU_PAGE_64K)
+#define SPARSE_BYTES (256ull * PPU_MIB) /* from here on a hole costs less than zeros */
 
 static uint64_t align_of(uint64_t bytes)
 {
@@ -54,6 +56,21 @@ static void give_back_memory(struct ppu_memory *memory)
     free(memory);
 }
 
+/*
+ * What an earlier owner left there is nobody's business. Where VRAM is a file of this computer, a large piece of it
+ * takes no pages before it is used.
+ */
+static void make_zero(const struct ppu_memory *memory)
+{
+    const int file = memory->kind == PPU_MEMORY_VRAM ? memory->device->transport->vram_fd : -1;
+
+    if (memory->bytes < SPARSE_BYTES || file < 0 ||
+        fallocate(file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)memory->vram_offset, (off_t)memory->bytes) !=
+            0) {
+        memset(memory->host, 0, memory->bytes);
+    }
+}
+
 enum ppu_err ppu_memory_alloc(struct ppu_device *device, enum ppu_memory_kind kind, uint64_t bytes,
                               struct ppu_memory **out)
 {
@@ -73,8 +90,7 @@ enum ppu_err ppu_memory_alloc(struct ppu_device *device, enum ppu_memory_kind ki
         free(memory);
         return err;
     }
-    /* What an earlier owner left there is nobody's business. */
-    memset(memory->host, 0, memory->bytes);
+    make_zero(memory);
     *out = memory;
     return PPU_OK;
 }

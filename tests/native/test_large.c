@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: MIT */
+/* Tests the largest machine that there can be: what it says of itself, its ends, and that it takes what is used. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "ppu/limits.h"
+#include "ppu/macros.h"
+#include "ppu/mmu.h"
+#include "runtime/deadline.h"
+#include "runtime/native/machine.h"
+
+#define WAIT_NS (30 * NS_PER_S)
+#define GIB (1024ull * PPU_MIB)
+#define VRAM_BYTES (64 * GIB)
+#define PIECES 15u /* of the largest size, in 64 GiB */
+#define IDLE_MIB 96u
+#define USED_MIB 256u
+
+struct large {
+    struct ppu_machine *machine;
+    struct ppu_device *device;
+    struct ppu_context *context;
+};
+
+static void ok(enum ppu_err err)
+{
+    if (err != PPU_OK) {
+        fail_msg("%s: %s", ppu_error_name(err), ppu_error_text(err));
+    }
+}
+
+static int setup(void **state)
+{
+    static struct large large;
+    char shape[128];
+    const char *const ppu[] = { shape };
+    const struct ppu_machine_options options = { .ppu = ppu, .vram_bytes = VRAM_BYTES };
+    struct ppu_transport *transport = NULL;
+    struct ppu_error error = { .code = PPU_OK };
+
+    snprintf(shape, sizeof(shape), "sms=%u,gpcs=1,channels=%u,contexts=%u,slots=%u", PPU_MAX_SMS, PPU_MAX_CHANNELS,
+             PPU_MAX_CONTEXTS, PPU_MAX_SLOTS);
+    if (ppu_machine_start(&options, &large.machine, &error) != PPU_OK ||
+        ppu_machine_transport(large.machine, 0, &transport, &error) != PPU_OK ||
+        ppu_device_open(transport, NULL, &large.device, &error) != PPU_OK) {
+        fail_msg("%s", error.text);
+    }
+    ok(ppu_context_create(large.device, &large.context));
+    *state = &large;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    const struct large *large = *state;
+
+    ok(ppu_context_destroy(large->context));
+    ppu_device_close(large->device);
+    ppu_machine_stop(large->machine);
+    return 0;
+}
+
+/* Of VRAM, that the host has given pages. */
+static uint64_t vram_mib(const struct large *large)
+{
+    struct stat file;
+
+    assert_int_equal(fstat(large->machine->ppu[0].vram_fd, &file), 0);
+    return (uint64_t)file.st_blocks * 512 / PPU_MIB;
+}
+
+static void says_its_size(void **state)
+{
+    const struct large *large = *state;
+    const struct ppu_device_info *info = ppu_device_info(large->device);
+
+    assert_int_equal(info->sms, PPU_MAX_SMS);
+    assert_int_equal(info->channels, PPU_MAX_CHANNELS);
+    assert_int_equal(info->contexts, PPU_MAX_CONTEXTS);
+    assert_int_equal(info->slots, PPU_MAX_SLOTS);
+    assert_int_equal(info->vram_bytes, VRAM_BYTES);
+    assert_true(vram_mib(large) < IDLE_MIB);
+}
+
+/* The device copies from the first byte of the first piece to the last of the last one, 60 GiB away. */
+static void vram_to_its_end(void **state)
+{
+    const struct large *large = *state;
+    struct ppu_memory *piece[PIECES] = { NULL };
+    struct ppu_channel *channel = NULL;
+    struct ppu_stream *stream = NULL;
+    struct ppu_event done;
+
+    for (uint32_t i = 0; i < PIECES; i++) {
+        ok(ppu_memory_create(large->context, PPU_MEMORY_VRAM, PPU_MAX_OBJECT, &piece[i]));
+        uint64_t *words = ppu_memory_host(piece[i]);
+        const uint64_t last = PPU_MAX_OBJECT / sizeof(words[0]) - 1;
+        assert_int_equal(words[0] | words[last], 0);
+        words[0] = 0x1234567890abcdefull + i;
+    }
+    ok(ppu_channel_create(large->context, NULL, &channel));
+    ok(ppu_stream_create(channel, &stream));
+    const ppu_va_t from = ppu_memory_va(piece[0], large->context);
+    const ppu_va_t to = { ppu_memory_va(piece[PIECES - 1], large->context).va + PPU_MAX_OBJECT - sizeof(uint64_t) };
+    ok(ppu_stream_copy(stream, to, from, sizeof(uint64_t), &done));
+    ok(ppu_event_wait(&done, WAIT_NS));
+    const uint64_t *words = ppu_memory_host(piece[PIECES - 1]);
+    assert_true(words[PPU_MAX_OBJECT / sizeof(words[0]) - 1] == 0x1234567890abcdefull);
+    assert_true(vram_mib(large) < USED_MIB);
+    ok(ppu_channel_destroy(channel));
+    ok(ppu_stream_destroy(stream));
+    for (uint32_t i = 0; i < PIECES; i++) {
+        ok(ppu_memory_free(piece[i]));
+    }
+    /* What was written there is gone for the next owner. */
+    ok(ppu_memory_create(large->context, PPU_MEMORY_VRAM, PPU_MAX_OBJECT, &piece[0]));
+    assert_int_equal(*(uint64_t *)ppu_memory_host(piece[0]), 0);
+    ok(ppu_memory_free(piece[0]));
+}
+
+/* Each of them does work, the last one as the first. */
+static void all_channels(void **state)
+{
+    static struct ppu_channel *channel[PPU_MAX_CHANNELS];
+    const struct large *large = *state;
+    const struct ppu_channel_options options = { .entries = 4 };
+    struct ppu_channel *more = NULL;
+    struct ppu_memory *memory = NULL;
+    struct ppu_event done;
+
+    ok(ppu_memory_create(large->context, PPU_MEMORY_VRAM, PPU_PAGE_64K, &memory));
+    const ppu_va_t va = ppu_memory_va(memory, large->context);
+    for (uint32_t i = 0; i < PPU_MAX_CHANNELS; i++) {
+        ok(ppu_channel_create(large->context, &options, &channel[i]));
+    }
+    assert_int_equal(ppu_channel_create(large->context, &options, &more), PPU_ERR_NO_RESOURCE);
+    for (uint32_t i = 0; i < PPU_MAX_CHANNELS; i++) {
+        struct ppu_block *block = NULL;
+        const ppu_va_t sem = { va.va + 16 * (i % (PPU_PAGE_64K / 16)) };
+        ok(ppu_block_begin(channel[i], &block));
+        ppu_block_release(block, sem, i + 1, false);
+        ok(ppu_block_submit(block, &done));
+        ok(ppu_event_wait(&done, WAIT_NS));
+        assert_int_equal(*(uint32_t *)(void *)((uint8_t *)ppu_memory_host(memory) + (sem.va - va.va)), i + 1);
+    }
+    for (uint32_t i = 0; i < PPU_MAX_CHANNELS; i++) {
+        ok(ppu_channel_destroy(channel[i]));
+    }
+    ok(ppu_memory_free(memory));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(says_its_size),
+        cmocka_unit_test(vram_to_its_end),
+        cmocka_unit_test(all_channels),
+    };
+
+    return cmocka_run_group_tests_name("the largest machine", tests, setup, teardown);
+}
