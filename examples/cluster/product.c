@@ -141,12 +141,12 @@ static uint32_t row_times(const struct product *product, const uint32_t *row, ui
 static int rows_are_right(struct product *product)
 {
     uint32_t *columns = calloc(2 * (size_t)product->side, sizeof(uint32_t));
-    uint32_t *column = columns, *times_b = columns + product->side;
     int right = 1;
 
     if (!columns) {
         rank_fail(product->rank, "check the result: not enough memory");
     }
+    uint32_t *column = columns, *times_b = columns + product->side;
     rank_read(product->rank, product->on_device[2], 0, bytes_of(product), product->c);
     for (int x = 0; x < product->side; x++) {
         column[x] = element(3, 0, x) | 1;

@@ -152,7 +152,7 @@ static void exchange(struct part *part)
 
 static size_t rounded(int number)
 {
-    return (size_t)((number + GROUP - 1) / GROUP * GROUP);
+    return ((size_t)number + GROUP - 1) / GROUP * GROUP;
 }
 
 static void compute(struct part *part)
@@ -213,12 +213,13 @@ static uint64_t expected_sum(const struct rank *rank, int side, int steps)
 {
     const int row = side + 2;
     const size_t all = (size_t)row * (size_t)row;
-    uint32_t *heat = calloc(2 * all, sizeof(uint32_t)), *now = heat, *next = heat + all;
+    uint32_t *heat = calloc(2 * all, sizeof(uint32_t)), *now = heat;
     uint64_t sum = 0;
 
     if (!heat) {
         rank_fail(rank, "check the result: not enough memory");
     }
+    uint32_t *next = heat + all;
     for (int i = 0; i < row * row; i++) {
         now[i] = heat_at_first(side, i % row - 1, i / row - 1);
     }

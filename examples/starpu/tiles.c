@@ -84,7 +84,7 @@ static void run(void *buffers[], unsigned count, const char *name, size_t items,
     need(starpu_opencl_load_kernel(&kernel, &queue, &program, name, starpu_worker_get_devid(worker)), name);
     for (unsigned i = 0; i < count; i++) {
         cl_mem memory = (cl_mem)STARPU_VECTOR_GET_DEV_HANDLE(buffers[i]);
-        need(clSetKernelArg(kernel, i, sizeof(memory), &memory), name);
+        need(clSetKernelArg(kernel, i, sizeof(cl_mem), &memory), name);
     }
     need(clSetKernelArg(kernel, count, sizeof(tile), &tile), name);
     need(clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &items, &group, 0, NULL, NULL), name);
@@ -171,7 +171,7 @@ static struct matrix matrix_new(unsigned tiles)
     struct matrix matrix = { .tiles = tiles };
 
     matrix.data = checked(calloc(count * tile * tile, sizeof(float)));
-    matrix.handle = checked(calloc(count, sizeof(*matrix.handle)));
+    matrix.handle = checked(calloc(count, sizeof(starpu_data_handle_t)));
     return matrix;
 }
 

@@ -102,11 +102,11 @@ int main(int argc, char **argv)
     if (ITEMS % grain != 0) {
         give_up("GRAIN %u does not divide %u", grain, ITEMS);
     }
-    need(clSetKernelArg(kernel, 0, sizeof(results), &results), "clSetKernelArg");
+    need(clSetKernelArg(kernel, 0, sizeof(cl_mem), &results), "clSetKernelArg");
     device_queue(&device, CL_QUEUE_ON_DEVICE_DEFAULT, 0, 0);
     if (strcmp(argv[1], "queue") == 0) {
         cl_command_queue queue = device_queue(&device, 0, CL_QUEUE_WORK_QUEUE_PPU, (cl_queue_properties)device.queue);
-        need(clSetKernelArg(kernel, 2, sizeof(queue), &queue), "clSetKernelArg");
+        need(clSetKernelArg(kernel, 2, sizeof(cl_command_queue), &queue), "clSetKernelArg");
     }
     const uint64_t took_ns =
         strcmp(argv[1], "host") == 0 ? by_host(&device, kernel, grain) : by_threads(&device, kernel, grain);

@@ -74,8 +74,8 @@ int main(int argc, char **argv)
     cl_kernel kernel = device_kernel(&device, source, options, "mix");
     cl_mem results = device_buffer(&device, sizeof(out), NULL),
            counters = device_buffer(&device, sizeof(counts), counts);
-    need(clSetKernelArg(kernel, 0, sizeof(results), &results), "clSetKernelArg");
-    need(clSetKernelArg(kernel, 1, sizeof(counters), &counters), "clSetKernelArg");
+    need(clSetKernelArg(kernel, 0, sizeof(cl_mem), &results), "clSetKernelArg");
+    need(clSetKernelArg(kernel, 1, sizeof(cl_mem), &counters), "clSetKernelArg");
     const uint64_t took_ns = device_run_ns(&device, kernel, ITEMS, GROUP);
     device_read(&device, results, out, sizeof(out));
     device_read(&device, counters, counts, sizeof(counts));

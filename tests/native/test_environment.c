@@ -95,7 +95,7 @@ static void wrong(void **state)
 {
     static const char *const sizes[] = { "vram-size=",   "vram-size=G",       "vram-size=12Q",
                                          "vram-size=-1", "sms=2,vram-size=0", "vram-size=99999999999999999999T" };
-    char many[4 * 40] = "";
+    char many[3 * 33 + 1];
 
     (void)state;
     for (size_t i = 0; i < PPU_ARRAY_SIZE(sizes); i++) {
@@ -105,9 +105,10 @@ static void wrong(void **state)
     refused("PPU_MACHINE", "sms=four", "sms");
     refused("PPU_MACHINE", "spare-wheels=1", "spare-wheels");
     refused("PPU_RUN_OPTIONS", "--fast", "fast");
-    for (int i = 0; i < 33; i++) {
-        strcat(many, "-x ");
+    for (size_t i = 0; i + 1 < sizeof(many); i++) {
+        many[i] = "-x "[i % 3];
     }
+    many[sizeof(many) - 1] = '\0';
     refused("PPU_RUN_OPTIONS", many, "more than 32 words");
 }
 
@@ -152,7 +153,7 @@ static uint64_t number_in(const char *line, const char *name)
     if (!at) {
         fail_msg("no %s in %s", name, line);
     }
-    return strtoull(at + strlen(key), NULL, 10);
+    return at ? strtoull(at + strlen(key), NULL, 10) : 0;
 }
 
 static void read_line(FILE *file, char line[LINE_BYTES])
