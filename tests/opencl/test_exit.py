@@ -44,7 +44,7 @@ def test_ends():
         for wanted in (1, asked // 2, asked - 1, asked):
             shutil.rmtree(used)
             shutil.copytree(full, used)
-            assert run(wanted, str(used))[0] >= wanted
+            assert run(wanted, str(used), PPU_ALIAS_WAIT="never")[0] >= wanted  # it compiles at once
 
 
 def machines(session):
