@@ -110,6 +110,11 @@ def firmware():
     assert ran.returncode == 0 and re.fullmatch(r"mcu\.\d+\.\d+", counts.name), (ran, counts)
     own = prof("--read", counts).stdout
     assert "method_LAUNCH" in own and own.lstrip().startswith("Firmware: "), own
+    command = subprocess.run([TOP / "tools/ppu-run", "--dry-run", "--mcu-counts", at("mine")], capture_output=True, text=True)
+    assert f"out={at('mine')}" in command.stdout and f"--write {at('mine')}" in command.stdout, command
+    command = subprocess.run([TOP / "tools/ppu-run", "--served", "none", "--kernel", "none", "--mcu-counts", at("mine")],
+                             capture_output=True, text=True)
+    assert command.returncode == 2 and "are its server's" in command.stderr, command
     whole = counts.read_bytes()
     for size in (0, 8, 31, 40, 3000, len(whole) // 2):
         Path(at("cut")).write_bytes(whole[:size])
