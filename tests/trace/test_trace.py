@@ -29,8 +29,8 @@ def at(name):
     return str(Path(FOLDER.name) / name)
 
 
-def trace(*arguments):
-    return subprocess.run([TOOLS / "ppu-trace", *arguments], cwd=TOP, env=ENVIRONMENT, stdin=subprocess.DEVNULL,
+def trace(*arguments, **environment):
+    return subprocess.run([TOOLS / "ppu-trace", *arguments], cwd=TOP, env=ENVIRONMENT | environment, stdin=subprocess.DEVNULL,
                           capture_output=True, text=True, timeout=120)
 
 
@@ -67,6 +67,20 @@ def opencl():
     assert len(children) > 20 and 20 < seen.arrows("child") <= len(children), len(children)
     assert seen.arrows("command") >= 1 and seen.arrows("launch") >= 1
     assert all(child["ts"] >= root["ts"] for child in children)
+
+
+def cache_misses():
+    """Of a machine with the model of its caches, and of no other."""
+    largest = {}
+    for model in ("off", "on"):
+        done = trace("-o", at("misses.json"), "--", TOOLS / "saxpy", f"{KERNELS}/saxpy.ppu", PPU_MACHINE=f"cache-model={model}")
+        assert done.returncode == 0, done
+        for event in Trace(at("misses.json")).events:
+            if event["ph"] == "C" and event["name"].endswith("_MISSES"):
+                key = model, event["name"]
+                largest[key] = max(largest.get(key, 0), event["args"]["value"])
+    assert set(largest) == {("on", "Total L1_MISSES"), ("on", "Total L2_MISSES")}, largest
+    assert 0 < largest["on", "Total L2_MISSES"] <= largest["on", "Total L1_MISSES"], largest
 
 
 def nested():
@@ -203,6 +217,7 @@ if __name__ == "__main__":
     tap.main([
         ("a launch by libppu: its task, its 4,096 CTAs, its doorbell", saxpy),
         ("OpenCL: calls, commands, tasks, and arrows to what a kernel has enqueued", opencl),
+        ("misses of the caches, of a machine that models them", cache_misses),
         ("waiting parents, semaphores, and clocks that agree within 10 us", nested),
         ("each thing that a timeline is to have, warps and the firmware's instructions among them", everything),
         ("the demo: copies, faults, tasks that wait by priority, children", demo),
