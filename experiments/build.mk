@@ -8,5 +8,5 @@ STUDY_TOOLS := $(addprefix $(BUILD)/plain/tools/study-,$(STUDY_PROGRAMS))
 STUDY ?= experiments/occupancy.yaml
 .PHONY: study
 study: $(STUDY_TOOLS) $(STUDY_NEEDS) ## run the study of a YAML file (STUDY=file; AT='--cluster sbatch ...': where its cells run)
-	$(Q)tools/setup/install study
+	$(Q)tools/setup/install extra/study
 	$(Q)snakemake -s experiments/Snakefile $(or $(AT),--cores $(shell nproc)) --keep-going --rerun-incomplete --config study=$(STUDY)
