@@ -6,7 +6,6 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/pci_regs.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,6 +22,7 @@
 #include "runtime/pci/huge_memory.h"
 #include "runtime/transport.h"
 #include "runtime/vfio/function.h"
+#include "runtime/vfio/mapped_function.h"
 #include "runtime/vfio/region.h"
 
 #define SYSFS "/sys"
@@ -33,67 +33,15 @@
 enum file { FILE_CONFIG, FILE_REGS, FILE_DOORBELLS, FILE_VRAM, FILES };
 
 struct pci_ppu {
-    struct ppu_transport transport;
+    struct mapped_function mapped;
     struct vfio_function function;
     int file[FILES];
-    struct vfio_region config, regs, doorbells;
-    pthread_mutex_t lock; /* of the command register */
     struct huge_memory memory;
 };
 
 static struct pci_ppu *pci_ppu_of(struct ppu_transport *transport)
 {
-    return PPU_CONTAINER_OF(transport, struct pci_ppu, transport);
-}
-
-/* ---- registers ---- */
-
-static uint32_t pci_reg_read(struct ppu_transport *transport, uint32_t offset)
-{
-    return vfio_region_read32(&pci_ppu_of(transport)->regs, offset);
-}
-
-static void pci_reg_write(struct ppu_transport *transport, uint32_t offset, uint32_t value)
-{
-    vfio_region_write32(&pci_ppu_of(transport)->regs, offset, value);
-}
-
-static uint32_t pci_doorbell_read(struct ppu_transport *transport, uint64_t offset)
-{
-    return vfio_region_read32(&pci_ppu_of(transport)->doorbells, offset);
-}
-
-static void pci_doorbell_write(struct ppu_transport *transport, uint64_t offset, uint32_t value)
-{
-    vfio_region_write32(&pci_ppu_of(transport)->doorbells, offset, value);
-}
-
-static void pci_window_read(struct ppu_transport *transport, uint32_t offset, void *buf, uint32_t len_bytes)
-{
-    for (uint32_t done = 0; done < len_bytes; done += sizeof(uint32_t)) {
-        uint32_t word = pci_reg_read(transport, offset + done);
-        memcpy((char *)buf + done, &word, sizeof(word));
-    }
-}
-
-static void pci_window_write(struct ppu_transport *transport, uint32_t offset, const void *buf, uint32_t len_bytes)
-{
-    for (uint32_t done = 0; done < len_bytes; done += sizeof(uint32_t)) {
-        uint32_t word;
-        memcpy(&word, (const char *)buf + done, sizeof(word));
-        pci_reg_write(transport, offset + done, word);
-    }
-}
-
-static void pci_set_bus_master(struct ppu_transport *transport, bool on)
-{
-    struct pci_ppu *ppu = pci_ppu_of(transport);
-
-    pthread_mutex_lock(&ppu->lock);
-    uint16_t command = vfio_region_read16(&ppu->config, PCI_COMMAND) | PCI_COMMAND_MEMORY;
-    command = (uint16_t)(on ? command | PCI_COMMAND_MASTER : command & ~PCI_COMMAND_MASTER);
-    vfio_region_write16(&ppu->config, PCI_COMMAND, command);
-    pthread_mutex_unlock(&ppu->lock);
+    return PPU_CONTAINER_OF(transport, struct pci_ppu, mapped.transport);
 }
 
 /* ---- system memory ---- */
@@ -117,7 +65,7 @@ static uint32_t pci_wait(struct ppu_transport *transport, uint64_t timeout_ns)
     uint32_t vectors = 0;
 
     for (uint64_t step_ns = LOOK_MIN_NS;; step_ns = PPU_MIN(step_ns * 2, LOOK_MAX_NS)) {
-        vectors = pci_reg_read(transport, PPU_REG_VECTOR_PENDING);
+        vectors = mapped_function_reg_read(transport, PPU_REG_VECTOR_PENDING);
         const uint64_t left_ns = deadline_left(deadline_ns);
         if (vectors != 0 || left_ns == 0) {
             break;
@@ -125,7 +73,7 @@ static uint32_t pci_wait(struct ppu_transport *transport, uint64_t timeout_ns)
         sleep_ns(PPU_MIN(step_ns, left_ns));
     }
     if (vectors != 0) {
-        pci_reg_write(transport, PPU_REG_VECTOR_PENDING, vectors);
+        mapped_function_reg_write(transport, PPU_REG_VECTOR_PENDING, vectors);
     }
     return vectors;
 }
@@ -149,22 +97,22 @@ static bool write_word(const struct vfio_function *function, const char *name, c
 
 static void pci_ppu_free(struct pci_ppu *ppu)
 {
-    if (ppu->regs.areas != 0) {
-        pci_set_bus_master(&ppu->transport, false);
+    if (ppu->mapped.regs.areas != 0) {
+        mapped_function_set_bus_master(&ppu->mapped.transport, false);
         (void)write_word(&ppu->function, "reset", "1");
     }
-    if (ppu->transport.vram) {
-        munmap(ppu->transport.vram, ppu->transport.vram_bytes);
+    if (ppu->mapped.transport.vram) {
+        munmap(ppu->mapped.transport.vram, ppu->mapped.transport.vram_bytes);
     }
-    vfio_region_close(&ppu->doorbells);
-    vfio_region_close(&ppu->regs);
+    vfio_region_close(&ppu->mapped.doorbells);
+    vfio_region_close(&ppu->mapped.regs);
     for (uint32_t i = 0; i < FILES; i++) {
         if (ppu->file[i] >= 0) {
             close(ppu->file[i]);
         }
     }
     huge_memory_fini(&ppu->memory);
-    pthread_mutex_destroy(&ppu->lock);
+    pthread_mutex_destroy(&ppu->mapped.lock);
     free(ppu);
 }
 
@@ -174,16 +122,16 @@ static void pci_close(struct ppu_transport *transport)
 }
 
 static const struct ppu_transport_ops pci_ops = {
-    .reg_read = pci_reg_read,
-    .reg_write = pci_reg_write,
-    .doorbell_read = pci_doorbell_read,
-    .doorbell_write = pci_doorbell_write,
-    .window_read = pci_window_read,
-    .window_write = pci_window_write,
+    .reg_read = mapped_function_reg_read,
+    .reg_write = mapped_function_reg_write,
+    .doorbell_read = mapped_function_doorbell_read,
+    .doorbell_write = mapped_function_doorbell_write,
+    .window_read = mapped_function_window_read,
+    .window_write = mapped_function_window_write,
     .system_alloc = pci_system_alloc,
     .system_free = pci_system_free,
     .wait = pci_wait,
-    .set_bus_master = pci_set_bus_master,
+    .set_bus_master = mapped_function_set_bus_master,
     .close = pci_close,
 };
 
@@ -194,14 +142,14 @@ static struct pci_ppu *pci_ppu_new(const struct vfio_function *function)
     if (!ppu) {
         return NULL;
     }
-    ppu->transport.ops = &pci_ops;
-    ppu->transport.vram_fd = -1;
-    ppu->transport.pci = vfio_function_address(function);
+    ppu->mapped.transport.ops = &pci_ops;
+    ppu->mapped.transport.vram_fd = -1;
+    ppu->mapped.transport.pci = vfio_function_address(function);
     ppu->function = *function;
     for (uint32_t i = 0; i < FILES; i++) {
         ppu->file[i] = -1;
     }
-    pthread_mutex_init(&ppu->lock, NULL);
+    pthread_mutex_init(&ppu->mapped.lock, NULL);
     return ppu;
 }
 
@@ -241,10 +189,10 @@ static int reset_function(struct pci_ppu *ppu)
 
 static int map_registers(struct pci_ppu *ppu)
 {
-    return vfio_region_open_file(&ppu->config, ppu->file[FILE_CONFIG]) &&
-                   vfio_region_open_file(&ppu->regs, ppu->file[FILE_REGS]) &&
-                   vfio_region_open_file(&ppu->doorbells, ppu->file[FILE_DOORBELLS]) && ppu->regs.areas != 0 &&
-                   ppu->doorbells.areas != 0
+    return vfio_region_open_file(&ppu->mapped.config, ppu->file[FILE_CONFIG]) &&
+                   vfio_region_open_file(&ppu->mapped.regs, ppu->file[FILE_REGS]) &&
+                   vfio_region_open_file(&ppu->mapped.doorbells, ppu->file[FILE_DOORBELLS]) &&
+                   ppu->mapped.regs.areas != 0 && ppu->mapped.doorbells.areas != 0
                ? 0
                : errno;
 }
@@ -261,9 +209,9 @@ static int map_vram(struct pci_ppu *ppu)
         return errno;
     }
     madvise(mapped, (size_t)status.st_size, MADV_DONTFORK); /* as registers and doorbells */
-    ppu->transport.vram = mapped;
-    ppu->transport.vram_bytes = (uint64_t)status.st_size;
-    ppu->transport.vram_fd = ppu->file[FILE_VRAM];
+    ppu->mapped.transport.vram = mapped;
+    ppu->mapped.transport.vram_bytes = (uint64_t)status.st_size;
+    ppu->mapped.transport.vram_fd = ppu->file[FILE_VRAM];
     return 0;
 }
 
@@ -320,7 +268,7 @@ static enum ppu_err open_function(const struct vfio_function *function, struct p
             return open_failed(function, steps[i].what, reason, error);
         }
     }
-    *transport = &ppu->transport;
+    *transport = &ppu->mapped.transport;
     return PPU_OK;
 }
 

@@ -6,7 +6,6 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/pci_regs.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -26,6 +25,7 @@
 #include "runtime/range.h"
 #include "runtime/transport.h"
 #include "runtime/vfio/function.h"
+#include "runtime/vfio/mapped_function.h"
 #include "runtime/vfio/region.h"
 
 #define CONTAINER_PATH "/dev/vfio/vfio"
@@ -35,90 +35,36 @@
 #define LOOK_NS NS_PER_S /* between looks at whether the device is there */
 
 struct vfio_ppu {
-    struct ppu_transport transport;
+    struct mapped_function mapped;
     struct vfio_function function;
     int container;
     int iommu_group;
     int device;
-    struct vfio_region config;
-    struct vfio_region regs;
-    struct vfio_region doorbells;
     uint32_t vectors;
     struct pollfd event[PPU_MAX_VECTORS]; /* eventfd of each vector */
-    pthread_mutex_t lock;                 /* of bus_memory and the command register */
-    struct range_pool bus_memory;
+    struct range_pool bus_memory;         /* guarded by mapped.lock */
 };
 
 static struct vfio_ppu *ppu_of(struct ppu_transport *transport)
 {
-    return PPU_CONTAINER_OF(transport, struct vfio_ppu, transport);
-}
-
-/* ---- registers ---- */
-
-static uint32_t vfio_reg_read(struct ppu_transport *transport, uint32_t offset)
-{
-    return vfio_region_read32(&ppu_of(transport)->regs, offset);
-}
-
-static void vfio_reg_write(struct ppu_transport *transport, uint32_t offset, uint32_t value)
-{
-    vfio_region_write32(&ppu_of(transport)->regs, offset, value);
-}
-
-static uint32_t vfio_doorbell_read(struct ppu_transport *transport, uint64_t offset)
-{
-    return vfio_region_read32(&ppu_of(transport)->doorbells, offset);
-}
-
-static void vfio_doorbell_write(struct ppu_transport *transport, uint64_t offset, uint32_t value)
-{
-    vfio_region_write32(&ppu_of(transport)->doorbells, offset, value);
-}
-
-static void vfio_window_read(struct ppu_transport *transport, uint32_t offset, void *buf, uint32_t len_bytes)
-{
-    for (uint32_t done = 0; done < len_bytes; done += sizeof(uint32_t)) {
-        uint32_t word = vfio_reg_read(transport, offset + done);
-        memcpy((char *)buf + done, &word, sizeof(word));
-    }
-}
-
-static void vfio_window_write(struct ppu_transport *transport, uint32_t offset, const void *buf, uint32_t len_bytes)
-{
-    for (uint32_t done = 0; done < len_bytes; done += sizeof(uint32_t)) {
-        uint32_t word;
-        memcpy(&word, (const char *)buf + done, sizeof(word));
-        vfio_reg_write(transport, offset + done, word);
-    }
-}
-
-static void vfio_set_bus_master(struct ppu_transport *transport, bool on)
-{
-    struct vfio_ppu *ppu = ppu_of(transport);
-
-    pthread_mutex_lock(&ppu->lock);
-    uint16_t command = vfio_region_read16(&ppu->config, PCI_COMMAND) | PCI_COMMAND_MEMORY;
-    command = (uint16_t)(on ? command | PCI_COMMAND_MASTER : command & ~PCI_COMMAND_MASTER);
-    vfio_region_write16(&ppu->config, PCI_COMMAND, command);
-    pthread_mutex_unlock(&ppu->lock);
+    return PPU_CONTAINER_OF(transport, struct vfio_ppu, mapped.transport);
 }
 
 /* ---- system memory ---- */
 
 static bool take_bus_range(struct vfio_ppu *ppu, uint64_t bytes, uint64_t *bus)
 {
-    pthread_mutex_lock(&ppu->lock);
+    pthread_mutex_lock(&ppu->mapped.lock);
     bool taken = range_take(&ppu->bus_memory, bytes, bytes >= PPU_PAGE_2M ? PPU_PAGE_2M : PPU_PAGE_64K, bus);
-    pthread_mutex_unlock(&ppu->lock);
+    pthread_mutex_unlock(&ppu->mapped.lock);
     return taken;
 }
 
 static void give_bus_range(struct vfio_ppu *ppu, uint64_t bus)
 {
-    pthread_mutex_lock(&ppu->lock);
+    pthread_mutex_lock(&ppu->mapped.lock);
     range_give(&ppu->bus_memory, bus);
-    pthread_mutex_unlock(&ppu->lock);
+    pthread_mutex_unlock(&ppu->mapped.lock);
 }
 
 static bool map_for_device(struct vfio_ppu *ppu, void *host, uint64_t bus, uint64_t bytes)
@@ -252,7 +198,7 @@ static bool event_comes(struct vfio_ppu *ppu, uint64_t timeout_ns)
 
 static bool has_gone(struct vfio_ppu *ppu)
 {
-    return vfio_region_read32(&ppu->regs, PPU_REG_MAGIC) != PPU_MAGIC;
+    return vfio_region_read32(&ppu->mapped.regs, PPU_REG_MAGIC) != PPU_MAGIC;
 }
 
 /* A device that has gone, with the process that served it, raises nothing: it is looked for now and then. */
@@ -337,12 +283,12 @@ static void close_file(int fd)
 
 static void vfio_ppu_free(struct vfio_ppu *ppu)
 {
-    if (ppu->transport.vram) {
-        munmap(ppu->transport.vram, ppu->transport.vram_bytes);
+    if (ppu->mapped.transport.vram) {
+        munmap(ppu->mapped.transport.vram, ppu->mapped.transport.vram_bytes);
     }
-    close_file(ppu->transport.vram_fd);
-    vfio_region_close(&ppu->doorbells);
-    vfio_region_close(&ppu->regs);
+    close_file(ppu->mapped.transport.vram_fd);
+    vfio_region_close(&ppu->mapped.doorbells);
+    vfio_region_close(&ppu->mapped.regs);
     for (uint32_t i = 0; i < PPU_MAX_VECTORS; i++) {
         close_file(ppu->event[i].fd);
     }
@@ -351,7 +297,7 @@ static void vfio_ppu_free(struct vfio_ppu *ppu)
     close_file(ppu->iommu_group);
     close_file(ppu->container);
     range_pool_fini(&ppu->bus_memory);
-    pthread_mutex_destroy(&ppu->lock);
+    pthread_mutex_destroy(&ppu->mapped.lock);
     free(ppu);
 }
 
@@ -361,18 +307,18 @@ static void vfio_close(struct ppu_transport *transport)
 }
 
 static const struct ppu_transport_ops vfio_ops = {
-    .reg_read = vfio_reg_read,
-    .reg_write = vfio_reg_write,
-    .doorbell_read = vfio_doorbell_read,
-    .doorbell_write = vfio_doorbell_write,
-    .window_read = vfio_window_read,
-    .window_write = vfio_window_write,
+    .reg_read = mapped_function_reg_read,
+    .reg_write = mapped_function_reg_write,
+    .doorbell_read = mapped_function_doorbell_read,
+    .doorbell_write = mapped_function_doorbell_write,
+    .window_read = mapped_function_window_read,
+    .window_write = mapped_function_window_write,
     .system_alloc = vfio_system_alloc,
     .system_free = vfio_system_free,
     .peer_map = vfio_peer_map,
     .peer_unmap = vfio_peer_unmap,
     .wait = vfio_wait,
-    .set_bus_master = vfio_set_bus_master,
+    .set_bus_master = mapped_function_set_bus_master,
     .close = vfio_close,
 };
 
@@ -383,15 +329,15 @@ static struct vfio_ppu *vfio_ppu_new(const struct vfio_function *function)
     if (!ppu) {
         return NULL;
     }
-    ppu->transport.ops = &vfio_ops;
-    ppu->transport.vram_fd = -1;
+    ppu->mapped.transport.ops = &vfio_ops;
+    ppu->mapped.transport.vram_fd = -1;
     ppu->function = *function;
-    ppu->transport.pci = vfio_function_address(function);
+    ppu->mapped.transport.pci = vfio_function_address(function);
     ppu->container = ppu->iommu_group = ppu->device = -1;
     for (uint32_t i = 0; i < PPU_MAX_VECTORS; i++) {
         ppu->event[i].fd = -1;
     }
-    if (pthread_mutex_init(&ppu->lock, NULL) != 0) {
+    if (pthread_mutex_init(&ppu->mapped.lock, NULL) != 0) {
         free(ppu);
         return NULL;
     }
@@ -497,9 +443,9 @@ static enum ppu_err open_regions(struct vfio_ppu *ppu, struct ppu_error *error)
 {
     ppu->device = ioctl(ppu->iommu_group, VFIO_GROUP_GET_DEVICE_FD, ppu->function.address);
     if (ppu->device < 0 || fcntl(ppu->device, F_SETFD, FD_CLOEXEC) != 0 ||
-        !vfio_region_open(&ppu->config, ppu->device, VFIO_PCI_CONFIG_REGION_INDEX) ||
-        !vfio_region_open(&ppu->regs, ppu->device, PPU_BAR_REGS) ||
-        !vfio_region_open(&ppu->doorbells, ppu->device, PPU_BAR_DOORBELLS)) {
+        !vfio_region_open(&ppu->mapped.config, ppu->device, VFIO_PCI_CONFIG_REGION_INDEX) ||
+        !vfio_region_open(&ppu->mapped.regs, ppu->device, PPU_BAR_REGS) ||
+        !vfio_region_open(&ppu->mapped.doorbells, ppu->device, PPU_BAR_DOORBELLS)) {
         return error_set(error, PPU_ERR_TRANSPORT, "open PPU %s: %s", ppu->function.address, strerror(errno));
     }
     return PPU_OK;
@@ -521,14 +467,14 @@ static enum ppu_err open_vram(struct vfio_ppu *ppu, struct ppu_error *error)
         mapped = mmap(NULL, (size_t)status.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     }
     int reason = errno;
-    ppu->transport.vram_fd = fd;
+    ppu->mapped.transport.vram_fd = fd;
     if (mapped == MAP_FAILED) {
         return error_set(error, PPU_ERR_TRANSPORT, "open PPU %s: map its VRAM from %s: %s", ppu->function.address, path,
                          strerror(reason));
     }
     madvise(mapped, (size_t)status.st_size, MADV_DONTFORK); /* as registers and doorbells (region.c) */
-    ppu->transport.vram = mapped;
-    ppu->transport.vram_bytes = (uint64_t)status.st_size;
+    ppu->mapped.transport.vram = mapped;
+    ppu->mapped.transport.vram_bytes = (uint64_t)status.st_size;
     return PPU_OK;
 }
 
@@ -558,7 +504,7 @@ static enum ppu_err open_function(const struct vfio_function *function, struct p
         vfio_ppu_free(ppu);
         return err;
     }
-    *transport = &ppu->transport;
+    *transport = &ppu->mapped.transport;
     return PPU_OK;
 }
 
