@@ -187,7 +187,7 @@ static void due_calls(cl_event event)
         }
         *link = call->next;
         call->next = NULL;
-        call->status = event->status < 0 ? event->status : call->trigger;
+        call->status = event->status < 0 ? event_tell(event) : call->trigger;
         object_use(event);
         *event->context->calls_end = call;
         event->context->calls_end = &call->next;
@@ -204,6 +204,9 @@ void event_reach(cl_event event, cl_int status)
 void event_end(cl_event event, cl_int status)
 {
     event->status = status;
+    if (event->queue && status < 0 && status != CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST) {
+        event->failure = ++event->queue->failures;
+    }
     record_state(event);
     if (event->work.ended) {
         event->work.ended(&event->work);
@@ -267,6 +270,14 @@ cl_int event_await(cl_event event)
         pthread_cond_wait(&event->context->changed, &event->context->lock);
     }
     event->awaited--;
+    return event->status;
+}
+
+cl_int event_tell(cl_event event)
+{
+    if (event->queue && event->status < 0) {
+        queue_told(event->queue, event->failure);
+    }
     return event->status;
 }
 
@@ -355,7 +366,8 @@ cl_int clWaitForEvents(cl_uint count, const cl_event *events)
     cl_context context = events[0]->context;
     pthread_mutex_lock(&context->lock);
     for (cl_uint i = 0; i < count; i++) {
-        if (event_await(events[i]) < 0) {
+        event_await(events[i]);
+        if (event_tell(events[i]) < 0) {
             error = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
         }
     }
@@ -397,7 +409,7 @@ cl_int clGetEventInfo(cl_event event, cl_event_info query, size_t bytes, void *a
         return CL_INVALID_EVENT;
     }
     pthread_mutex_lock(&event->context->lock);
-    cl_int status = event->status;
+    cl_int status = query == CL_EVENT_COMMAND_EXECUTION_STATUS ? event_tell(event) : event->status;
     pthread_mutex_unlock(&event->context->lock);
     switch (query) {
 #define INFO_OF_EVENT

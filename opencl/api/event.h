@@ -123,6 +123,7 @@ struct _cl_event {
     size_t unmet;     /* events this one waits for */
     size_t covered;   /* those of them that are in the submitter this one will run in: order is kept there */
     bool failed;      /* one of them has ended with an error */
+    uint32_t failure; /* which failure of its queue it is; 0: none, or that of another command */
     bool listed;      /* is or was in a ready list */
     uint32_t awaited; /* threads that sleep until it has ended */
     size_t open_at;   /* in the queue's open commands */
@@ -170,5 +171,7 @@ void event_end(cl_event event, cl_int status);
 void context_unlock_and_dispatch(cl_context context);
 /* Returns when it has ended, with its status. Gives the lock up meanwhile. */
 cl_int event_await(cl_event event);
+/* The program is told of the command's status, which is returned. */
+cl_int event_tell(cl_event event);
 
 #endif

@@ -104,6 +104,11 @@ void queue_start(cl_command_queue queue)
     }
 }
 
+void queue_told(cl_command_queue queue, uint32_t failure)
+{
+    queue->told = PPU_MAX(queue->told, failure != 0 ? failure : queue->failures);
+}
+
 void queue_ended(cl_event event)
 {
     cl_command_queue queue = event->queue;
@@ -235,7 +240,7 @@ static bool set_order(cl_event event, const struct command *command)
     if (in_order(queue) || command->order == ORDER_BARRIER) {
         queue->newest = event;
     }
-    event->failed |= !done;
+    event->failed |= !done || (in_order(queue) && queue->told != queue->failures);
     return done;
 }
 
@@ -258,9 +263,23 @@ static cl_int enter(cl_event event, const struct command *command)
 static cl_int await_command(cl_event event)
 {
     pthread_mutex_lock(&event->context->lock);
-    cl_int status = event_await(event);
+    event_await(event);
+    cl_int status = event_tell(event);
     pthread_mutex_unlock(&event->context->lock);
     return status;
+}
+
+/* Waits for a marker. Returns whether a command has failed that the program did not know of. */
+static bool await_marker(cl_event marker)
+{
+    cl_command_queue queue = marker->queue;
+
+    pthread_mutex_lock(&marker->context->lock);
+    event_await(marker);
+    bool is_news = queue->told != queue->failures;
+    queue->told = queue->failures;
+    pthread_mutex_unlock(&marker->context->lock);
+    return is_news;
 }
 
 cl_int queue_take(cl_command_queue queue, const struct command *command, struct work *work)
@@ -725,15 +744,19 @@ cl_int clFlush(cl_command_queue queue)
 
 cl_int clFinish(cl_command_queue queue)
 {
-    const struct command command = { .type = CL_COMMAND_MARKER, .order = ORDER_MARKER, .blocking = true };
+    cl_event marker = NULL;
+    const struct command command = { .type = CL_COMMAND_MARKER, .order = ORDER_MARKER, .out = &marker };
     struct work nothing = { .executor = WORK_NOWHERE };
 
     if (!queue_is_for_host(queue)) {
         return CL_INVALID_COMMAND_QUEUE;
     }
     cl_int error = queue_take(queue, &command, &nothing);
-    /* What failed says so by its own event. */
-    return error == CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST ? CL_SUCCESS : error;
+    if (marker) {
+        error = await_marker(marker) ? CL_OUT_OF_RESOURCES : CL_SUCCESS;
+        clReleaseEvent(marker);
+    }
+    return error;
 }
 
 static cl_int take_nothing(cl_command_queue queue, const struct command *command)

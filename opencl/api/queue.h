@@ -46,8 +46,10 @@ struct _cl_command_queue {
     /* The context's lock guards these. */
     struct submitter submitter[QUEUE_SUBMITTERS];
     struct ready_list ready[WORK_EXECUTORS];
-    cl_event newest; /* that has not ended; in order: the latest command; else the latest barrier */
-    cl_event *open;  /* commands that have not ended */
+    uint32_t failures; /* commands that failed, other than because others did */
+    uint32_t told;     /* how many of these the program knows of */
+    cl_event newest;   /* that has not ended; in order: the latest command; else the latest barrier */
+    cl_event *open;    /* commands that have not ended */
     size_t open_count, open_room;
     cl_command_queue next_eager;
     bool eager;
@@ -96,5 +98,7 @@ void queue_ready(cl_event event);
 void queue_start(cl_command_queue queue);
 /* One of its commands has ended. */
 void queue_ended(cl_event event);
+/* The program knows of a failure of the queue and of those before it; 0: of all. */
+void queue_told(cl_command_queue queue, uint32_t failure);
 
 #endif

@@ -2,6 +2,7 @@
 /* Programs from source and from binaries, kernels, arguments, index spaces. */
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "ppu/macros.h"
 #include "tests/opencl/fixture.h"
@@ -309,6 +310,63 @@ static void fault_is_told(void **state)
     check(clReleaseProgram(program));
 }
 
+/* Launches what faults, and gives it time to have ended. */
+static void launch_wild(cl_command_queue queue, cl_kernel kernel, cl_event *event)
+{
+    const struct timespec pause = { 0, 50000000 };
+    const size_t global = 64;
+
+    check(clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &global, NULL, 0, NULL, event));
+    check(clFlush(queue));
+    nanosleep(&pause, NULL);
+}
+
+/* A program that looks at no event is told too, however long ago the kernel faulted: once. */
+static void failure_is_told_once(void **state)
+{
+    struct fixture *f = *state;
+    cl_program program = built(f, source, NULL);
+    cl_kernel kernel = kernel_of(program, "wild");
+    cl_mem buffer = fixture_buffer(f, 0, 64, NULL);
+    const cl_queue_properties loose[] = { CL_QUEUE_PROPERTIES, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, 0 };
+    cl_int error = 0, word = 0;
+    cl_event event = NULL;
+
+    check(clSetKernelArg(kernel, 0, sizeof(buffer), &buffer));
+    launch_wild(f->queue, kernel, NULL);
+    assert_int_equal(clEnqueueReadBuffer(f->queue, buffer, CL_TRUE, 0, 4, &word, 0, NULL, NULL),
+                     CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
+    check(clEnqueueReadBuffer(f->queue, buffer, CL_TRUE, 0, 4, &word, 0, NULL, NULL));
+    check(clFinish(f->queue));
+
+    launch_wild(f->queue, kernel, NULL);
+    check(clEnqueueReadBuffer(f->queue, buffer, CL_FALSE, 0, 4, &word, 0, NULL, &event));
+    assert_int_equal(clFinish(f->queue), CL_OUT_OF_RESOURCES);
+    check(clFinish(f->queue));
+    assert_int_equal(clWaitForEvents(1, &event), CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
+    check(clReleaseEvent(event));
+
+    launch_wild(f->queue, kernel, &event);
+    do {
+        check(clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof(error), &error, NULL));
+    } while (error > CL_COMPLETE);
+    assert_int_equal(error, CL_OUT_OF_RESOURCES);
+    check(clEnqueueReadBuffer(f->queue, buffer, CL_TRUE, 0, 4, &word, 0, NULL, NULL));
+    check(clReleaseEvent(event));
+
+    cl_command_queue queue = clCreateCommandQueueWithProperties(f->context, f->device, loose, &error);
+    check(error);
+    launch_wild(queue, kernel, NULL);
+    check(clEnqueueReadBuffer(queue, buffer, CL_TRUE, 0, 4, &word, 0, NULL, NULL)); /* it waits for nothing */
+    assert_int_equal(clFinish(queue), CL_OUT_OF_RESOURCES);
+    check(clFinish(queue));
+    run_saxpy(f, program);
+    check(clReleaseCommandQueue(queue));
+    check(clReleaseMemObject(buffer));
+    check(clReleaseKernel(kernel));
+    check(clReleaseProgram(program));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -321,6 +379,7 @@ int main(void)
         cl_test("wrong arguments get their errors [F6]", arguments_are_checked),
         cl_test("wrong index spaces get their errors [F6]", spaces_are_checked),
         cl_test("a fault is its command's, and the queue goes on [A2]", fault_is_told),
+        cl_test("a fault is told once to a program without events [A2]", failure_is_told_once),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
