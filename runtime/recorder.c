@@ -283,6 +283,8 @@ static void describe_device(struct ppu_device *device, struct ppu_recorder_devic
         .fw_trace = firmware->fw_trace,
         .state_area = firmware->state,
         .dev_trace = firmware->dev_trace,
+        .fw_trace_from = ppu_trace_next(device, PPU_TRACE_OF_FIRMWARE),
+        .dev_trace_from = ppu_trace_next(device, PPU_TRACE_OF_DEVICE),
         .tmds = firmware->tmds,
         .tmd_stride = firmware->tmd_stride,
         .sms = info->sms,

@@ -14,7 +14,7 @@
 
 #define PPU_RECORDER_FILE "ppu-recorder" /* name of the file, as in /proc/PID/fd */
 #define PPU_RECORDER_MAGIC 0x52505550u   /* "PUPR" */
-#define PPU_RECORDER_VERSION 1u
+#define PPU_RECORDER_VERSION 2u
 #define PPU_RECORDER_HEAD_BYTES 64u /* in front of the devices */
 #define PPU_RECORDER_DEVICES 64u    /* open at once */
 #define PPU_RECORDER_RECORDS 65536u /* a power of two */
@@ -54,7 +54,9 @@ struct ppu_recorder_device {
     uint32_t profile_page;    /* place of the profile's table (profile.h) in VRAM, in pages of 4 KiB */
     uint32_t profile_entries; /* 0: there is none */
     uint32_t state_area;      /* VRAM offset of struct ppu_state; 0: there is none */
-    uint32_t reserved[7];
+    uint32_t fw_trace_from;   /* tails of the flight recorders when the process opened the device */
+    uint32_t dev_trace_from;
+    uint32_t reserved[5];
 };
 PPU_ASSERT_SIZE(struct ppu_recorder_device, 128);
 

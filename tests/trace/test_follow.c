@@ -87,6 +87,57 @@ static void what_is_overwritten_is_counted(void **state)
     assert_int_equal(out[SIZE - 1].id[0], recorder.ring.tail - 1);
 }
 
+/* A device that has run before: only what it has overwritten since it was opened is lost, at any number. */
+static void what_was_before_is_not_lost(void **state)
+{
+    static const struct {
+        uint32_t first, before, since; /* number of the first record; records before and after the opening */
+        uint32_t found, lost;
+    } rows[] = {
+        { 0, 0, 5, 5, 0 },
+        { 0, 40, 5, SIZE, 0 },
+        { 0, 40, SIZE, SIZE, 0 },
+        { 0, 40, SIZE + 3, SIZE, 3 },
+        { 0, 3 * SIZE, 4 * SIZE, SIZE, 3 * SIZE },
+        { UINT32_MAX - 2, 0, 5, 5, 0 },
+        { UINT32_MAX - 2, 0, SIZE + 9, SIZE, 9 },
+        { UINT32_MAX - 50, 40, 2 * SIZE, SIZE, SIZE },
+    };
+
+    (void)state;
+    for (uint32_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct recorder recorder;
+        struct follow follow;
+        struct ppu_trace_record out[SIZE];
+        uint64_t lost = 0;
+        begin(&recorder, rows[i].first);
+        write_records(&recorder, rows[i].before);
+        uint32_t opened = recorder.ring.tail;
+        write_records(&recorder, rows[i].since);
+        follow_begin(&follow, &recorder.ring, SIZE, false);
+        follow_from(&follow, opened);
+        assert_int_equal(follow_read(&follow, 0, out, SIZE, &lost), rows[i].found);
+        assert_int_equal(lost, rows[i].lost);
+    }
+}
+
+/* The number is of the time before a reset: what there is since is taken. */
+static void a_reset_after_the_opening(void **state)
+{
+    struct recorder recorder;
+    struct follow follow;
+    struct ppu_trace_record out[SIZE];
+    uint64_t lost = 0;
+
+    (void)state;
+    begin(&recorder, 0);
+    write_records(&recorder, 3);
+    follow_begin(&follow, &recorder.ring, SIZE, false);
+    follow_from(&follow, 1000);
+    assert_int_equal(follow_read(&follow, 0, out, SIZE, &lost), 3);
+    assert_int_equal(lost, 0);
+}
+
 /* A record that is written over while it is read is missing, and nothing waits for it. */
 static void torn_records_are_counted(void **state)
 {
@@ -213,6 +264,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_come_in_order),
         cmocka_unit_test(what_is_overwritten_is_counted),
+        cmocka_unit_test(what_was_before_is_not_lost),
+        cmocka_unit_test(a_reset_after_the_opening),
         cmocka_unit_test(torn_records_are_counted),
         cmocka_unit_test(incomplete_records_are_waited_for),
         cmocka_unit_test(a_reset_begins_anew),

@@ -19,7 +19,7 @@
 struct seen {
     uint32_t devices, closed;
     uint32_t events[RECORD_SOURCES];
-    uint64_t lost;
+    uint64_t lost, lost_of[RECORD_SOURCES];
     uint32_t of_type[64];
     struct record_task task;
     struct record_kernel kernel;
@@ -100,6 +100,7 @@ static void see_lost(void *opaque, const struct record_lost *lost)
     struct seen *seen = opaque;
 
     seen->lost += lost->count;
+    seen->lost_of[lost->source] += lost->count;
 }
 
 static void see_clock(void *opaque, const struct record_clock *clock)
@@ -112,7 +113,7 @@ static void see_clock(void *opaque, const struct record_clock *clock)
 static struct watch watch;
 static struct seen seen;
 
-static void watch_this_process(void)
+static void watch_process_as(bool is_new)
 {
     static const struct watch_sink sink = { &seen,    see_process, see_device, see_closed, see_name, see_kernel,
                                             see_task, see_events,  see_lost,   see_clock,  NULL };
@@ -122,16 +123,26 @@ static void watch_this_process(void)
     watch.sink = &sink;
     int fd = attach_open_recorder((uint32_t)getpid());
     assert_true(fd >= 0);
-    assert_null(watch_process(&watch, fd, &number));
+    assert_null(watch_process(&watch, fd, is_new, &number));
+}
+
+static void watch_this_process(void)
+{
+    watch_process_as(false);
+}
+
+static void run_grid(struct api *api, uint32_t ctas)
+{
+    struct ppu_memory *memory = api_memory(api, PPU_MEMORY_VRAM, 1u << 20);
+    const uint64_t params[] = { api_va(api, memory), api_va(api, memory) + 64 };
+
+    check(api_run(api, api_kernel(api, api->context, "counter", "counter"), ctas, 40, params, sizeof(params)));
+    api_forget_programs(1);
 }
 
 static void run_counter(struct api *api)
 {
-    struct ppu_memory *memory = api_memory(api, PPU_MEMORY_VRAM, 4096);
-    const uint64_t params[] = { api_va(api, memory), api_va(api, memory) + 64 };
-
-    check(api_run(api, api_kernel(api, api->context, "counter", "counter"), 3, 40, params, sizeof(params)));
-    api_forget_programs(1);
+    run_grid(api, 3);
 }
 
 static void poll_all(uint64_t until_ns)
@@ -238,6 +249,28 @@ static void many_threads_record(void **state)
     watch_end(&watch);
 }
 
+/* What a program that starts now has overwritten is missing; of one that runs, only what is still there is wanted. */
+static void what_was_overwritten_is_told(void **state)
+{
+    struct api *api = *state;
+    uint32_t before = ppu_trace_next(api->device, PPU_TRACE_OF_DEVICE);
+
+    run_grid(api, 6000); /* two records each, in a recorder of 8,192 */
+    uint32_t written = ppu_trace_next(api->device, PPU_TRACE_OF_DEVICE) - before;
+    assert_true(written >= 12000);
+    watch_this_process();
+    poll_all(0);
+    assert_int_equal(seen.events[RECORD_OF_DEVICE], 8192);
+    assert_int_equal(seen.lost_of[RECORD_OF_DEVICE], 0);
+    watch_end(&watch);
+    watch_process_as(true);
+    uint32_t opened = watch.process[0].recorder->device[ppu_device_recorded(api->device)].dev_trace_from;
+    poll_all(0);
+    assert_int_equal(seen.events[RECORD_OF_DEVICE], 8192);
+    assert_int_equal(seen.lost_of[RECORD_OF_DEVICE], before + written - 8192 - opened);
+    watch_end(&watch);
+}
+
 /* A device that is closed is read to its end, and is watched no more; the next in its entry is another. */
 static void devices_come_and_go(void **state)
 {
@@ -309,6 +342,7 @@ int main(void)
         api_test("the difference of the clocks is bounded", clocks_are_bounded),
         api_test("nothing is recorded that nobody wants", nothing_is_recorded_unasked),
         api_test("many threads record, and nothing is missing", many_threads_record),
+        api_test("what was overwritten is told of a program that starts", what_was_overwritten_is_told),
         api_test("devices come and go", devices_come_and_go),
         api_test("lies in the file do no harm", lies_do_no_harm),
     };

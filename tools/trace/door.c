@@ -63,7 +63,7 @@ static bool take_message(struct watch *watch, struct door_program *program, cons
     const char *why = "it is no message of a program";
 
     if (message->kind == PPU_RECORDER_HELLO && program->process == NOBODY) {
-        why = watch_process(watch, fd, &program->process);
+        why = watch_process(watch, fd, true, &program->process);
         if (!why) {
             struct ppu_recorder *recorder = watch->process[program->process].recorder;
             recorder->profile_entries = watch->profile_entries;

@@ -17,6 +17,15 @@ void follow_begin(struct follow *follow, const struct ppu_trace_ring *ring, uint
     follow->next = tail > follow->size ? tail - follow->size : 0;
 }
 
+void follow_from(struct follow *follow, uint32_t number)
+{
+    bool is_written = tail_of(follow) - number <= UINT32_MAX / 2; /* or the device was reset since */
+
+    if (is_written && follow->next - number <= UINT32_MAX / 2) {
+        follow->next = number;
+    }
+}
+
 static const struct ppu_trace_record *record_at(const struct follow *follow)
 {
     return (const struct ppu_trace_record *)(const void *)(follow->ring + 1) + (follow->next & (follow->size - 1));

@@ -17,6 +17,9 @@ struct follow {
 
 /* Begins with the oldest record that is still there. */
 void follow_begin(struct follow *follow, const struct ppu_trace_ring *ring, uint32_t size, bool many);
+/* Record `number` and those after it are wanted: those that were overwritten are lost. Called before the first
+ * follow_read(). */
+void follow_from(struct follow *follow, uint32_t number);
 /* Copies at most `most` records. *lost is how many were overwritten before or among them. */
 uint32_t follow_read(struct follow *follow, uint64_t now_ns, struct ppu_trace_record *records, uint32_t most,
                      uint64_t *lost);

@@ -187,7 +187,7 @@ static void watch_pid(void *opaque, uint32_t pid)
     struct watch *watch = opaque;
     uint32_t number = 0;
     int fd = is_process_watched(watch, pid) ? -1 : attach_open_recorder(pid);
-    const char *why = fd >= 0 ? watch_process(watch, fd, &number) : NULL;
+    const char *why = fd >= 0 ? watch_process(watch, fd, false, &number) : NULL;
 
     if (why) {
         message_print("record process %u: %s", pid, why);
@@ -205,7 +205,7 @@ static void watch_one(struct watch *watch, uint32_t pid)
                      : errno == EACCES      ? "it belongs to somebody else, or may not be looked at"
                                             : "it has not opened a PPU, or may not be looked at");
     }
-    const char *why = watch_process(watch, fd, &number);
+    const char *why = watch_process(watch, fd, false, &number);
     if (why) {
         message_fail("record process %u: %s", pid, why);
     }

@@ -28,7 +28,7 @@ static void *one_more(struct watch *watch, void **list, uint32_t count, size_t s
     return memset((char *)bigger + count * size, 0, size);
 }
 
-const char *watch_process(struct watch *watch, int fd, uint32_t *number)
+const char *watch_process(struct watch *watch, int fd, bool is_new, uint32_t *number)
 {
     const char *why = NULL;
     struct ppu_recorder *recorder = attach_map_recorder(fd, &why);
@@ -46,8 +46,12 @@ const char *watch_process(struct watch *watch, int fd, uint32_t *number)
     *process = (struct watch_process){ .number = watch->processes++,
                                        .pid = recorder->pid,
                                        .recorder = recorder,
+                                       .is_new = is_new,
                                        .names_told = sizeof(struct ppu_recorder_name) };
     follow_begin(&process->follow, &recorder->ring, PPU_RECORDER_RECORDS, true);
+    if (is_new) {
+        follow_from(&process->follow, 0);
+    }
     char command[PROCESS_COMMAND_BYTES];
     process_command(process->pid, command);
     const struct record_process told = { process->number, process->pid };
@@ -75,10 +79,14 @@ static void tell_device(const struct watch *watch, const struct watch_device *de
     watch->sink->device(watch->sink->opaque, &told);
 }
 
-static void begin_rings(struct watch_device *device)
+static void begin_rings(struct watch_device *device, bool from_opening)
 {
+    const struct ppu_recorder_device *info = &device->info;
     const uint32_t offset[RECORD_OF_PROGRAM] = {
-        [RECORD_OF_FIRMWARE] = device->info.fw_trace, [RECORD_OF_DEVICE] = device->info.dev_trace
+        [RECORD_OF_FIRMWARE] = info->fw_trace, [RECORD_OF_DEVICE] = info->dev_trace
+    };
+    const uint32_t from[RECORD_OF_PROGRAM] = {
+        [RECORD_OF_FIRMWARE] = info->fw_trace_from, [RECORD_OF_DEVICE] = info->dev_trace_from
     };
 
     for (uint32_t i = 0; i < RECORD_OF_PROGRAM; i++) {
@@ -86,6 +94,9 @@ static void begin_rings(struct watch_device *device)
         uint32_t size = 0;
         if (attach_ring(device->vram, device->info.vram_bytes, offset[i], &ring, &size)) {
             follow_begin(&device->follow[i], ring, size, false);
+            if (from_opening) {
+                follow_from(&device->follow[i], from[i]);
+            }
         }
     }
 }
@@ -148,7 +159,7 @@ const char *watch_device(struct watch *watch, uint32_t process, uint32_t entry, 
     const char *why = device->vram ? NULL : strerror(errno);
     if (device->vram) {
         ask_for_warps(device, true);
-        begin_rings(device);
+        begin_rings(device, watch->process[process].is_new);
         tell_device(watch, device);
     }
     return why;
@@ -164,6 +175,7 @@ void watch_look(struct watch *watch)
                 watch_device(watch, i, entry, -1);
             }
         }
+        watch->process[i].is_new = true; /* the devices that it had are known */
     }
 }
 

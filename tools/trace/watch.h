@@ -49,6 +49,7 @@ struct watch_process {
     uint32_t pid;
     struct ppu_recorder *recorder; /* NULL: it is read no more */
     struct follow follow;
+    bool is_new;           /* devices it opens are watched from their opening: what they overwrite before is lost */
     uint32_t names_told;   /* bytes of the area */
     uint32_t kernels_told; /* kernels loaded */
 };
@@ -67,8 +68,8 @@ struct watch {
     struct ppu_trace_record batch[WATCH_BATCH];
 };
 
-/* Watches a process whose recorder is in the file, which is closed. NULL: done; else why not. */
-const char *watch_process(struct watch *watch, int fd, uint32_t *number);
+/* Watches a process whose recorder is in the file, which is closed. NULL: done; else why not. is_new: it starts now. */
+const char *watch_process(struct watch *watch, int fd, bool is_new, uint32_t *number);
 /* A device's VRAM came as a file, which is closed; -1: it is looked for in /proc. NULL: done; else why not. */
 const char *watch_device(struct watch *watch, uint32_t process, uint32_t entry, int fd);
 /* A program has sent a file of its profile, which is closed. NULL: done; else why not. */
