@@ -4,5 +4,6 @@
 
 #ifdef ENGINE_HAS_LEVELS
 #define ENGINE_LEVEL v2
+#define ENGINE_IN_FUNCTIONS 1 /* for hosts without AVX2, which are few: half the time to compile */
 #include "qemu-device/core/engine/inner/loop.c.inc"
 #endif
