@@ -172,6 +172,7 @@ static void compile_unit(struct compilation *compilation, const void *bitcode, s
     if (compilation_dumps(compilation, "ir")) {
         ir_passes_print(compilation);
     }
+    LLVMSetIsNewDbgInfoFormat(compilation->module, false); /* as calls, which LLVM-C has */
     compilation->private_escapes = private_escapes(compilation);
     compile_kernels(compilation);
     if (compilation->options->subvector.svg) {

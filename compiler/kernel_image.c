@@ -7,6 +7,7 @@
 #include "compiler/analysis/work_item.h"
 #include "compiler/base/const_data.h"
 #include "compiler/base/kernel.h"
+#include "compiler/debug/dwarf.h"
 #include "compiler/irpass/grid_split.h"
 #include "compiler/irpass/lower_enqueue.h"
 #include "ppu/child.h"
@@ -21,6 +22,7 @@ struct tables {
     struct bytes formats;
     struct bytes addresses;
     struct bytes text;
+    struct bytes debug;
 };
 
 /* ---- arguments ---- */
@@ -370,6 +372,7 @@ static void write_all(struct compilation *compilation, struct tables *tables, st
         .source = bytes_text(&tables->text, compilation->source_name),
         .code_bytes = (uint32_t)compilation->code.len,
         .variable_bytes = (uint32_t)compilation->written_data.len,
+        .debug_bytes = (uint32_t)tables->debug.len,
     };
 
     header.text_bytes = (uint32_t)tables->text.len;
@@ -383,6 +386,7 @@ static void write_all(struct compilation *compilation, struct tables *tables, st
     bytes_align(image, PPU_PROGRAM_CODE_ALIGN);
     bytes_add(image, compilation->code.at, compilation->code.len);
     bytes_add(image, compilation->written_data.at, compilation->written_data.len);
+    bytes_add(image, tables->debug.at, tables->debug.len);
     if (image->lost) {
         return;
     }
@@ -394,7 +398,8 @@ void kernel_image_write(struct compilation *compilation, struct bytes *image)
 {
     struct tables tables = { .text = { .at = NULL } };
 
-    add_addresses(compilation, join_data(compilation), &tables.addresses);
+    uint32_t data_at = join_data(compilation);
+    add_addresses(compilation, data_at, &tables.addresses);
     bytes_align(&compilation->written_data, 8);
     for (uint32_t i = 0; i < compilation->kernel_count; i++) {
         add_kernel(compilation, &compilation->kernels[i], &tables);
@@ -403,13 +408,17 @@ void kernel_image_write(struct compilation *compilation, struct bytes *image)
         uint32_t offset = bytes_text(&tables.text, compilation->formats[i]);
         bytes_add(&tables.formats, &offset, sizeof(offset));
     }
+    if (compilation->options->debug != 0) {
+        debug_info_write(compilation, data_at, &tables.debug);
+    }
     write_all(compilation, &tables, image);
     image->lost |= tables.kernels.lost || tables.lines.lost || tables.arguments.lost || tables.formats.lost ||
-                   tables.addresses.lost || tables.text.lost || compilation->code.lost;
+                   tables.addresses.lost || tables.text.lost || tables.debug.lost || compilation->code.lost;
     bytes_free(&tables.kernels);
     bytes_free(&tables.lines);
     bytes_free(&tables.arguments);
     bytes_free(&tables.formats);
     bytes_free(&tables.addresses);
     bytes_free(&tables.text);
+    bytes_free(&tables.debug);
 }

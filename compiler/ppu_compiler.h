@@ -138,9 +138,11 @@ struct ppu_compile_options {
     const struct ppu_compile_header *headers;
     uint32_t header_count;
     enum ppu_compile_front front;
-    uint32_t wave;      /* threads a warp: 32, 64, 128; 0: 32 */
-    uint32_t max_vregs; /* vector registers a lane that may be used; 0: PPU_MAX_VREGS */
-    uint32_t max_sregs; /* scalar registers; 0: PPU_SREGS */
+    uint32_t wave;        /* threads a warp: 32, 64, 128; 0: 32 */
+    uint32_t max_vregs;   /* vector registers a lane that may be used; 0: PPU_MAX_VREGS */
+    uint32_t max_sregs;   /* scalar registers; 0: PPU_SREGS */
+    uint32_t debug;       /* 1: the image gets debug information (docs/spec/debugger.md), as by -g */
+    uint32_t unoptimised; /* 1: as by -cl-opt-disable */
     /*
      * What is printed, names separated by commas: what a pass of ir_pass.def or mir_pass.def has made; `ir`: the IR
      * that selection takes; `flow`: blocks, loops, convergence, tokens; `stats`: a line of numbers for each kernel, and
@@ -188,8 +190,8 @@ void ppu_compiled_free(struct ppu_compiled *compiled);
 enum ppu_compile_status ppu_compile_check_options(const char *options, struct ppu_compiled *checked);
 
 /*
- * Overwrites wave and subvector with what the build options of options->options say of them. BAD_OPTIONS: the log says
- * which one is wrong, and nothing is changed.
+ * Overwrites wave, subvector, debug and unoptimised with what the build options of options->options say of them.
+ * BAD_OPTIONS: the log says which one is wrong, and nothing is changed.
  */
 enum ppu_compile_status ppu_compile_read_target(struct ppu_compile_options *options, struct ppu_compiled *checked);
 

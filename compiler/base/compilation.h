@@ -47,6 +47,16 @@ struct code_fixup {
 
 struct kernel_info;
 struct enqueued_child;
+struct place;
+
+/* Places of the source (compiler/debug/place.h), and a hash table of them. */
+struct places {
+    struct place *place;
+    uint32_t count;
+    unsigned cap;
+    uint32_t *slot;
+    uint32_t slots; /* a power of two, or 0 */
+};
 
 struct compilation {
     struct arena arena;
@@ -84,6 +94,8 @@ struct compilation {
     uint32_t format_count;
     unsigned format_cap;
 
+    struct places places;
+
     struct bytes log;
     jmp_buf no_memory;
     jmp_buf escape;
@@ -96,6 +108,12 @@ _Noreturn void compilation_fail(struct compilation *compilation, enum ppu_compil
 
 /* The same, naming the IR that has no code; `what` begins the sentence. */
 _Noreturn void compilation_fail_value(struct compilation *compilation, const char *what, LLVMValueRef value);
+
+/* True when each variable of the source is to have a value at each line. */
+static inline bool compilation_keeps_variables(const struct compilation *compilation)
+{
+    return compilation->options->unoptimised != 0 && compilation->options->debug != 0;
+}
 
 /* True when the options ask for what is called so. */
 bool compilation_dumps(const struct compilation *compilation, const char *name);

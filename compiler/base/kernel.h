@@ -19,6 +19,7 @@ struct kernel_argument {
     struct access_summary references;
 };
 
+struct debug_code;
 struct function;
 struct segment_plan;
 
@@ -47,6 +48,7 @@ struct kernel_info {
     struct ppu_line_entry *lines;        /* instructions count from the kernel's entry */
     uint32_t line_count;
     unsigned line_cap;
+    struct debug_code *debug; /* NULL: no debug information is wanted */
 };
 
 #endif

@@ -17,6 +17,8 @@ enum meaning {
     OPTION_MACRO,        /* the word, with the definition in it or behind it */
     OPTION_FOLDER,       /* the same with a folder of headers */
     OPTION_VALUE,        /* the word, with the value in it */
+    OPTION_UNOPTIMISED,  /* nothing: the passes of the compiler are fewer */
+    OPTION_DEBUG,        /* the word; debug information is wanted */
     OPTION_SIZE,         /* nothing, as for the next ones: the compiler itself reads the value. Work-items of a wave */
     OPTION_FORM,         /* how parts of a wave run through segments */
     OPTION_THRESHOLD,    /* registers above which there are segments */
@@ -33,7 +35,7 @@ static const struct option {
     { "-cl-single-precision-constant", OPTION_WORD },
     { "-cl-denorms-are-zero", OPTION_WORD },
     { "-cl-fp32-correctly-rounded-divide-sqrt", OPTION_WORD },
-    { "-cl-opt-disable", OPTION_NOTHING },
+    { "-cl-opt-disable", OPTION_UNOPTIMISED },
     { "-cl-strict-aliasing", OPTION_WORD },
     { "-cl-mad-enable", OPTION_WORD },
     { "-cl-no-signed-zeros", OPTION_WORD },
@@ -49,7 +51,7 @@ static const struct option {
     { "-cl-kernel-arg-info", OPTION_NOTHING },
     { "-w", OPTION_WORD },
     { "-Werror", OPTION_WORD },
-    { "-g", OPTION_NOTHING },
+    { "-g", OPTION_DEBUG },
     { "-ffp-contract=off", OPTION_WORD },
     { "-ffp-contract=on", OPTION_WORD },
     { "-cl-nv-verbose", OPTION_VENDOR },
@@ -207,6 +209,8 @@ void options_apply(const struct options *options, struct ppu_compile_options *to
     const struct target_words *words = &options->target;
     struct ppu_compile_subvector *subvector = &to->subvector;
 
+    to->debug = options->debug;
+    to->unoptimised = options->unoptimised;
     if (words->wave) {
         to->wave = (uint32_t)strtoul(words->wave, NULL, 10);
     }
@@ -271,7 +275,8 @@ static enum ppu_compile_status take_option(struct options *options, struct reade
         bytes_print(log, "error: '%s' is not an option of clBuildProgram\n", word);
         return PPU_COMPILE_BAD_OPTIONS;
     }
-    if (option->meaning == OPTION_NOTHING) {
+    options->unoptimised |= option->meaning == OPTION_UNOPTIMISED;
+    if (option->meaning == OPTION_NOTHING || option->meaning == OPTION_UNOPTIMISED) {
         return PPU_COMPILE_OK;
     }
     if (option->meaning == OPTION_VENDOR || option->meaning == OPTION_VENDOR_VALUE) {
@@ -286,6 +291,7 @@ static enum ppu_compile_status take_option(struct options *options, struct reade
         note_target(&options->target, option->meaning, word + strlen(option->name));
         return complete(reader, option, word, log);
     }
+    options->debug |= option->meaning == OPTION_DEBUG;
     options->word[options->count++] = word;
     return has_value(option->meaning) ? complete(reader, option, word, log) : PPU_COMPILE_OK;
 }
@@ -297,6 +303,7 @@ enum ppu_compile_status options_read(struct options *options, const char *text, 
 
     options->count = 0;
     options->target = (struct target_words){ .wave = NULL };
+    options->debug = options->unoptimised = false;
     options->text = strdup(text ? text : "");
     if (!options->text) {
         return PPU_COMPILE_NO_MEMORY;

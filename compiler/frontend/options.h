@@ -18,11 +18,13 @@ struct options {
     uint32_t count;
     char *text; /* of the words */
     struct target_words target;
+    bool debug;       /* -g */
+    bool unoptimised; /* -cl-opt-disable */
 };
 
 /* `text`: NULL is none. What is wrong goes into `log`. To be freed also after an error. */
 enum ppu_compile_status options_read(struct options *options, const char *text, struct bytes *log);
-/* Writes what the words say of the machine code over wave and subvector. */
+/* Writes what the words say of the machine code over wave, subvector, debug and unoptimised. */
 void options_apply(const struct options *options, struct ppu_compile_options *to);
 void options_free(struct options *options);
 

@@ -9,6 +9,7 @@
 #include "compiler/irpass/coalesce.h"
 #include "compiler/irpass/define_arithmetic.h"
 #include "compiler/irpass/grid_split.h"
+#include "compiler/irpass/keep_variables.h"
 #include "compiler/irpass/kernel_wrapper.h"
 #include "compiler/irpass/lower_enqueue.h"
 #include "compiler/irpass/lower_memcpy.h"
@@ -39,6 +40,8 @@
 #define UNROLL_PASSES "function(loop-simplify,lcssa,loop-unroll<O3>,early-cse<memssa>,gvn,simplifycfg,adce)"
 #define LICM_PASSES "function(instcombine<no-verify-fixpoint>,loop-simplify,lcssa,loop-mssa(licm))"
 #define MEM2REG_PASSES "function(sroa,early-cse)"
+/* What the library has: mem2reg splits nothing, and leaves alone what has volatile accesses. */
+#define KEPT_PASSES "function(mem2reg)"
 #define LOAD_STORE_PASSES                                                                                                                   \
     "function(load-store-vectorizer,simplifycfg,scalarizer,instcombine<no-verify-fixpoint>,infer-alignment,separate-const-offset-from-gep," \
     "early-cse,simplifycfg),globaldce"
@@ -292,7 +295,7 @@ static void check_module(struct compilation *compilation)
 
 static bool is_unoptimised(const struct compilation *compilation)
 {
-    return compilation->options->options && strstr(compilation->options->options, "-cl-opt-disable");
+    return compilation->options->unoptimised != 0;
 }
 
 /* Lowers what is left of copies, after the passes that take them apart. */
@@ -302,7 +305,7 @@ static void lower_memcpy_calls(struct compilation *compilation)
         link_library(compilation, library_core());
         set_function_attributes(compilation);
         run_llvm_passes(compilation, INLINE_PASSES);
-        run_llvm_passes(compilation, EARLY_PASSES);
+        run_llvm_passes(compilation, compilation_keeps_variables(compilation) ? KEPT_PASSES : EARLY_PASSES);
     }
 }
 
@@ -332,7 +335,8 @@ static void read_data_layout(struct compilation *compilation)
 
 enum ir_condition {
     IR_ALWAYS,
-    IR_UNOPTIMISED,
+    IR_KEPT,
+    IR_PROMOTED,
     IR_OPTIMISED,
     IR_GIVEN,
     IR_FACTS,
@@ -360,8 +364,10 @@ static const struct ir_pass passes[] = {
 static bool holds(const struct compilation *compilation, enum ir_condition condition)
 {
     switch (condition) {
-    case IR_UNOPTIMISED:
-        return is_unoptimised(compilation);
+    case IR_KEPT:
+        return compilation_keeps_variables(compilation);
+    case IR_PROMOTED:
+        return is_unoptimised(compilation) && !compilation_keeps_variables(compilation);
     case IR_OPTIMISED:
         return !is_unoptimised(compilation);
     case IR_GIVEN:

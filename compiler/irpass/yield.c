@@ -163,7 +163,8 @@ static bool looks_at_memory(LLVMValueRef value)
     case LLVMAtomicRMW:
         return LLVMGetFirstUse(value);
     case LLVMLoad:
-        return LLVMGetVolatile(value) || LLVMGetOrdering(value) != LLVMAtomicOrderingNotAtomic;
+        return (LLVMGetVolatile(value) || LLVMGetOrdering(value) != LLVMAtomicOrderingNotAtomic) &&
+               ir_pointer_space(LLVMGetOperand(value, 0)) != SPACE_PRIVATE; /* nobody else writes there */
     default:
         return false;
     }

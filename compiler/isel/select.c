@@ -2,6 +2,7 @@
 #include "compiler/isel/select.h"
 
 #include "compiler/base/const_data.h"
+#include "compiler/debug/place.h"
 #include "compiler/mir/functions.h"
 #include "ppu/macros.h"
 
@@ -176,21 +177,27 @@ struct mir_ref select_new_pred(struct isel *s)
     return mir_reg(s->mir, MIR_PRED, 1, 0);
 }
 
-struct mir_insn *select_add(struct isel *s, const struct mir_insn *insn)
-{
-    struct mir_insn *added = mir_add(s->mir, s->block, insn);
-
-    added->line = s->line;
-    if (added->d.reg != 0 && mir_class_of(s->mir, added->d) == MIR_SCALAR && added->code.format != PPU_FMT_MEM) {
-        added->code.scalar = 1;
-    }
-    return added;
-}
-
 /* The block before the first: constants and arguments. Put in front of the entry when all is selected. */
 static uint32_t prologue(const struct isel *s)
 {
     return s->ir->flow->count;
+}
+
+/* For debuggers a line begins where its own code does, not where a constant of it is loaded before. */
+static uint32_t place_here(const struct isel *s)
+{
+    return s->block == prologue(s) && s->compilation->options->debug != 0 ? s->entry_place : s->place;
+}
+
+struct mir_insn *select_add(struct isel *s, const struct mir_insn *insn)
+{
+    struct mir_insn *added = mir_add(s->mir, s->block, insn);
+
+    added->place = place_here(s);
+    if (added->d.reg != 0 && mir_class_of(s->mir, added->d) == MIR_SCALAR && added->code.format != PPU_FMT_MEM) {
+        added->code.scalar = 1;
+    }
+    return added;
 }
 
 static void load_constant(struct isel *s, struct mir_ref to, uint64_t value, uint32_t words)
@@ -547,7 +554,7 @@ static void select_end(struct isel *s, LLVMValueRef end)
 {
     struct mir_block *block = &s->mir->blocks[s->block];
 
-    block->line = s->line;
+    block->place = s->place;
     switch (LLVMGetInstructionOpcode(end)) {
     case LLVMRet:
         block->end = s->function ? MIR_RETURN : MIR_EXIT;
@@ -574,7 +581,7 @@ static void select_instruction(struct isel *s, LLVMValueRef value)
 {
     s->number = ir_value(s->ir, value);
     s->scalar = s->ir->scalar[s->number];
-    s->line = LLVMGetDebugLocLine(value);
+    s->place = place_of(s->compilation, value);
     if (LLVMIsATerminatorInst(value)) {
         s->scalar = s->ir->flow->convergent[s->block] && !s->ir->force[s->number];
         select_end(s, value);
@@ -632,7 +639,7 @@ static void join_prologue(struct isel *s)
     *entry = s->mir->blocks[prologue(s)];
     entry->end = own.end;
     entry->cond = own.cond;
-    entry->line = own.line;
+    entry->place = own.place;
     for (uint32_t i = 0; i < own.count; i++) {
         mir_add(s->mir, 0, &own.insns[i]);
     }
@@ -676,9 +683,10 @@ struct mir *select_function(struct compilation *compilation, struct kernel_info 
     s->values = arena_new(&compilation->arena, struct element *, ir->value_count);
     s->function = function;
     s->pool_limit = function ? 0 : pool_limit; /* a function's warp need not be together */
+    s->mir->function = ir->function;
     s->mir->local_bytes = kernel->local_begin;
     s->mir->return_at = function ? function->return_at : 0;
-    s->line = line_of_function(ir); /* of what fetches its arguments */
+    s->entry_place = s->place = place_of_line(compilation, line_of_function(ir)); /* of what fetches its arguments */
     select_arguments(s);
     for (uint32_t b = 0; b < ir->flow->count; b++) {
         s->block = b;

@@ -3,6 +3,7 @@
 #include "compiler/isel/select.h"
 
 #include "compiler/isel/gather_select.h"
+#include "compiler/isel/select_debug.h"
 #include "compiler/isel/select_lanes.h"
 #include "compiler/mir/functions.h"
 #include "ppu/macros.h"
@@ -513,7 +514,7 @@ static bool begins(const char *name, const char *prefix)
 
 static bool means_nothing(const char *name)
 {
-    static const char *const names[] = { "llvm.lifetime.", "llvm.assume", "llvm.dbg.", "llvm.invariant.",
+    static const char *const names[] = { "llvm.lifetime.", "llvm.assume", "llvm.invariant.",
                                          "llvm.experimental.noalias.scope.decl" };
 
     for (uint32_t i = 0; i < PPU_ARRAY_SIZE(names); i++) {
@@ -659,7 +660,7 @@ void select_call(struct isel *s, LLVMValueRef call)
     const char *name = ir_callee(call);
     const char *overflow = strstr(name, ".with.overflow.");
 
-    if (select_primitive(s, call) || means_nothing(name)) {
+    if (select_primitive(s, call) || means_nothing(name) || select_debug(s, call, name)) {
         return;
     }
     if (begins(name, "llvm.memcpy.") || begins(name, "llvm.memset.")) {

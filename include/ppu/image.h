@@ -44,7 +44,8 @@ struct ppu_program_header {
     uint32_t formats;
     uint32_t variable_bytes; /* multiple of 8, at most PPU_MAX_VARIABLES */
     uint32_t addresses;
-    uint32_t reserved[3]; /* zero */
+    uint32_t debug_bytes; /* 0: none */
+    uint32_t reserved[2]; /* zero */
 };
 PPU_ASSERT_SIZE(struct ppu_program_header, 64);
 
@@ -209,6 +210,7 @@ struct ppu_program_view {
     const char *text;
     const uint8_t *code;
     const uint8_t *variables;
+    const uint8_t *debug; /* nobody has checked what is in it */
 };
 
 /* True when a kernel may be made for CTAs of so many threads. */
@@ -402,7 +404,8 @@ static inline const char *ppu_program_open(const void *image, size_t len_bytes, 
     uint64_t addresses_end = formats_end + (uint64_t)header->addresses * sizeof(struct ppu_address_entry);
     uint64_t text_end = addresses_end + header->text_bytes;
     uint64_t code_at = ppu_align_up64(text_end, PPU_PROGRAM_CODE_ALIGN);
-    if (header->image_bytes != len_bytes || code_at + header->code_bytes + header->variable_bytes != len_bytes) {
+    uint64_t debug_at = code_at + header->code_bytes + header->variable_bytes;
+    if (header->image_bytes != len_bytes || debug_at + header->debug_bytes != len_bytes) {
         return "program image is truncated or too long";
     }
     if (header->code_bytes % PPU_INSN_BYTES || header->code_bytes == 0 || header->code_bytes > PPU_MAX_CODE) {
@@ -428,6 +431,7 @@ static inline const char *ppu_program_open(const void *image, size_t len_bytes, 
     view->text = (const char *)(bytes + addresses_end);
     view->code = bytes + code_at;
     view->variables = view->code + header->code_bytes;
+    view->debug = bytes + debug_at;
     for (uint32_t i = 0; i < header->arguments; i++) {
         const char *why = ppu_argument_check(header, &view->arguments[i]);
         if (why) {

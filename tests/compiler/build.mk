@@ -30,6 +30,9 @@ $(eval $(call compiler_test,functions))
 $(eval $(call compiler_test,verifier))
 $(eval $(call compiler_test,addresses))
 $(eval $(call compiler_test,large))
+# Debug information is read by what the debugger reads it with.
+SOURCES_compiler-debug := tools/dbg/info.c tools/dbg/types.c
+$(eval $(call ppu_test,compiler-debug,tests/compiler/test_debug.c $(SOURCES_compiler-debug) $(COMPILER_DEVICE),$(COMPILER_TEST_FLAGS),ppu-core ppuasm $(COMPILER_LIBS) -ldw -lelf -lm -ldl))
 SOURCES_compiler-variants := tools/ppucc/facts.c
 $(eval $(call compiler_test,variants))
 SOURCES_compiler-pressure := tests/compiler/pressure.c

@@ -38,6 +38,8 @@ struct device {
     uint64_t warp_insns; /* that all runs executed */
     uint64_t *counts;    /* of each instruction, threads that execute it on the reference executor; NULL: not kept */
     uint64_t accesses;   /* loads and stores of all threads on the reference executor */
+    void (*watch)(void *opaque, uint32_t thread, uint32_t insn, const uint8_t *local); /* of the reference executor */
+    void *watch_opaque;
     const struct device_variant *variant;
     struct ppu_kernel_entry kernel;
     uint8_t params[PPU_MAX_PARAM];

@@ -5,6 +5,7 @@ ppu-dis.
 """
 
 import re
+import struct
 import subprocess
 import sys
 import tempfile
@@ -112,6 +113,24 @@ def dumps():
     assert status == 0 and "saxpy after isel" in text and "after if-convert" not in text and "vector registers" in text
     status, _, text = call(PPUCC, "--dump", "if-conv", KERNELS)
     assert status == 1 and "--dump 'if-conv': no such pass" in text, text
+
+
+def debug_information():
+    """-g adds what debuggers read and leaves optimised code alone; -cl-opt-disable is seen, and keeps variables then."""
+    with tempfile.TemporaryDirectory() as folder:
+        images = {}
+        for options in (), ("-g",), ("-cl-opt-disable",), ("-g", "-cl-opt-disable"):
+            status, _, errors = call(PPUCC, *options, "-o", f"{folder}/k.ppu", KERNELS)
+            assert status == 0, errors
+            images[options] = Path(folder, "k.ppu").read_bytes()
+        head = {options: struct.unpack_from("<16I", image) for options, image in images.items()}
+        code = {options: words[8] for options, words in head.items()}
+        debug = {options: words[13] for options, words in head.items()}
+        assert code[()] == code["-g",] < code["-cl-opt-disable",] < code["-g", "-cl-opt-disable"], code
+        assert debug[()] == debug["-cl-opt-disable",] == 0 < debug["-g",] < debug["-g", "-cl-opt-disable"], debug
+        Path(folder, "k.elf").write_bytes(images["-g", "-cl-opt-disable"][-debug["-g", "-cl-opt-disable"]:])
+        status, text, errors = call("readelf", "-wi", f"{folder}/k.elf")
+        assert status == 0 and "saxpy" in text and "DW_TAG_formal_parameter" in text and not errors, errors
 
 
 def build_options():
@@ -335,6 +354,7 @@ tap.main([
     ("ppu-dis reads what ppucc writes [A7]", image),
     ("kernels that may wait are flagged [B7]", flags),
     ("bitcode in between changes nothing [F5]", bitcode),
+    ("-g and -cl-opt-disable: debug information, and variables that keep their places", debug_information),
     ("errors are told in clang's form [A7]", errors),
     ("several sources and bitcode become one program", several_files),
     ("standard input, standard output, files of options", standard_streams),

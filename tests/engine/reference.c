@@ -957,6 +957,9 @@ static void run_thread(struct run *run, struct thread *t)
         } else if (run->steps++ == STEPS_MAX) {
             give_up(run, "the program does not end");
         } else {
+            if (run->r->watch) {
+                run->r->watch(run->r->opaque, t->id, t->pc, t->local);
+            }
             step(run, t);
         }
     }

@@ -32,7 +32,10 @@ struct reference {
     uint64_t *accesses;     /* counts instructions that load or store, but of parameters; NULL: nobody wants to know */
     uint64_t *thread_insns; /* NULL, or where to say how many instructions the threads executed */
     uint64_t *counts;       /* of each instruction, by how many threads it was executed; NULL: nobody wants to know */
-    bool reads_code;        /* the code is memory too, which can be read at tmd->code_va */
+    /* Called before each instruction of a thread, numbered in its CTA; NULL: nobody wants to know. */
+    void (*watch)(void *opaque, uint32_t thread, uint32_t insn, const uint8_t *local);
+    void *opaque;
+    bool reads_code; /* the code is memory too, which can be read at tmd->code_va */
 };
 
 /* Runs all CTAs of the task, one after the other. NULL, or why it gave up. */
