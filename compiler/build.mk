@@ -14,7 +14,7 @@ HALF_MODULES := $(patsubst device-lib/opencl/%.cl,$(BUILD)/device-lib/%.bc,$(wil
 LIBCLC := /usr/lib/clc/nvptx64--.bc
 
 COMPILER_CFLAGS := $(LLVM_CFLAGS) -DLIBRARY_FILE='"$(DEVICE_LIBRARY)"' -DCORE_FILE='"$(CORE_LIBRARY)"' -DHALF_FILE='"$(HALF_LIBRARY)"'
-COMPILER_SOURCES := $(sort $(filter-out compiler/foreign/%,$(wildcard $(addprefix compiler/,*.c */*.c */*/*.c))))
+COMPILER_SOURCES := $(sort $(filter-out compiler/foreign/% compiler/forkserver/%,$(wildcard $(addprefix compiler/,*.c */*.c */*/*.c))))
 COMPILER_LIBS := ppucompiler $(LLVM_LIBS) -pthread
 
 $(eval $(call ppu_lib,ppucompiler,$(COMPILER_SOURCES),$(COMPILER_CFLAGS)))

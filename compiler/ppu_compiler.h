@@ -135,6 +135,11 @@ struct ppu_compile_options {
     const char *options; /* as given to clBuildProgram; NULL: none */
     const char *clang;   /* NULL: $PPU_COMPILE_CLANG_VARIABLE, else PPU_COMPILE_CLANG of the path */
     uint32_t clang_ms;   /* that clang may take before it is ended; 0: as long as it likes */
+    /*
+     * A path of ppu-forkserver.so: clang is loaded once, by a process that forks for each run and ends with this one,
+     * or when it has had nothing to do for a while. What cannot be run so is started as ever. NULL: always.
+     */
+    const char *fork_server;
     const struct ppu_compile_header *headers;
     uint32_t header_count;
     enum ppu_compile_front front;

@@ -52,8 +52,20 @@ $(OPENCL_FOREIGN): $(call ppu_objects,plain,ppu-foreign,$(FOREIGN_SOURCES)) $(OP
 	$(Q)$(CC) -g -o $@.$(pid) $(filter %.o,$^) -L$(BUILD)/plain $(FOREIGN_NEEDS)
 	$(Q)mv $@.$(pid) $@
 
+# What clang has preloaded when it is to load once and fork for each build.
+FORKSERVER_SOURCES := $(sort $(wildcard compiler/forkserver/*.c))
+FORKSERVER_CFLAGS := -D_GNU_SOURCE -fPIC
+FORKSERVER_LDFLAGS := -shared -g -Wl,--no-undefined
+OPENCL_FORKSERVER := $(BUILD)/plain/ppu-forkserver.so
+$(eval $(call ppu_unit,ppu-forkserver,$(FORKSERVER_SOURCES),$(FORKSERVER_CFLAGS)))
+$(eval $(call ppu_compile,plain,ppu-forkserver,$(FORKSERVER_SOURCES),$(FORKSERVER_CFLAGS)))
+$(OPENCL_FORKSERVER): $(call ppu_objects,plain,ppu-forkserver,$(FORKSERVER_SOURCES))
+	$(call say,LD,$@)
+	$(Q)$(CC) $(FORKSERVER_LDFLAGS) -o $@.$(pid) $^
+	$(Q)mv $@.$(pid) $@
+
 # OCL_ICD_VENDORS=<this file>
-$(OPENCL_VENDOR): $(OPENCL_LIBRARY) $(OPENCL_COMPILER) $(OPENCL_FOREIGN)
+$(OPENCL_VENDOR): $(OPENCL_LIBRARY) $(OPENCL_COMPILER) $(OPENCL_FOREIGN) $(OPENCL_FORKSERVER)
 	$(Q)mkdir -p $(@D)
 	$(Q)printf '%s\n' '$(abspath $(OPENCL_LIBRARY))' >$@.$(pid)
 	$(Q)mv $@.$(pid) $@
@@ -87,7 +99,13 @@ $(GUEST_OPENCL)/ppu-foreign: $(GUEST_FOREIGN_OBJECTS) $(GUEST_OPENCL)/libppu-com
 	$(call say,GUEST LD,$@)
 	$(Q)$(GUEST_CC) -g -o $@.$(pid) $(GUEST_FOREIGN_OBJECTS) -L$(GUEST_OPENCL) $(GUEST_OPENCL_LIBS) $(FOREIGN_NEEDS) -Wl,--allow-shlib-undefined
 	$(Q)mv $@.$(pid) $@
-$(GUEST_OPENCL)/env: opencl/guest-env $(GUEST_OPENCL)/libppu-opencl.so $(GUEST_OPENCL)/libppu-compiler.so $(GUEST_OPENCL)/ppu-foreign $(GUEST_TOOLCHAIN) $(BUILD)/firmware/picolibc/ppufw.bin
+$(eval $(call guest_compile,ppu-forkserver,$(FORKSERVER_SOURCES),$(FORKSERVER_CFLAGS)))
+$(GUEST_OPENCL)/ppu-forkserver.so: $(call guest_objects,ppu-forkserver,$(FORKSERVER_SOURCES))
+	$(call say,GUEST LD,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(GUEST_CC) $(FORKSERVER_LDFLAGS) -o $@.$(pid) $^
+	$(Q)mv $@.$(pid) $@
+$(GUEST_OPENCL)/env: opencl/guest-env $(GUEST_OPENCL)/ppu-forkserver.so $(GUEST_OPENCL)/libppu-opencl.so $(GUEST_OPENCL)/libppu-compiler.so $(GUEST_OPENCL)/ppu-foreign $(GUEST_TOOLCHAIN) $(BUILD)/firmware/picolibc/ppufw.bin
 	$(Q)cp $(BUILD)/firmware/picolibc/ppufw.bin $(GUEST_OPENCL)
 	$(Q)echo /opencl/libppu-opencl.so >$(GUEST_OPENCL)/ppu.icd
 	$(Q)cp $< $@

@@ -2,6 +2,7 @@
 #include "compiler/frontend/clang.h"
 
 #include "compiler/base/enqueue_flag.h"
+#include "compiler/frontend/fork_server.h"
 #include "compiler/frontend/headers.h"
 #include "compiler/frontend/options.h"
 #include "ppu/child.h"
@@ -214,35 +215,57 @@ static bool await_clang(pid_t pid, uint32_t most_ms)
     return ready != 0;
 }
 
-/* Exit status of clang; -1: it could not be run, errno says why, or 0: it was ended. */
-static int run_clang(const char *path, const char *const *arguments, const struct streams *streams, uint32_t most_ms)
+/* Starts it as a process of its own. 0, or why it could not be run. */
+static int spawn_clang(const char *const *arguments, const struct streams *streams, uint32_t most_ms,
+                       struct fork_server_end *end)
 {
     static char *bare[] = { "PATH=/usr/bin:/bin", NULL };
     posix_spawn_file_actions_t actions;
     pid_t pid;
-    int status = -1;
 
     if (posix_spawn_file_actions_init(&actions) != 0) {
-        return -1;
+        return ENOMEM;
     }
     posix_spawn_file_actions_adddup2(&actions, fileno(streams->in), 0);
     posix_spawn_file_actions_adddup2(&actions, fileno(streams->out), 1);
     posix_spawn_file_actions_adddup2(&actions, fileno(streams->err), 2);
-    int error =
-        posix_spawnp(&pid, path, &actions, NULL, (char *const *)(uintptr_t)arguments, is_privileged() ? bare : environ);
+    int error = posix_spawnp(&pid, arguments[0], &actions, NULL, (char *const *)(uintptr_t)arguments,
+                             is_privileged() ? bare : environ);
     posix_spawn_file_actions_destroy(&actions);
-    errno = error;
     if (error != 0) {
-        return -1;
+        return error;
     }
-    bool in_time = await_clang(pid, most_ms);
-    while (waitpid(pid, &status, 0) < 0) {
+    end->late = !await_clang(pid, most_ms);
+    while (waitpid(pid, &end->status, 0) < 0) {
         if (errno != EINTR) {
+            return errno;
+        }
+    }
+    return 0;
+}
+
+/* What a run that did not come to its end has left is nothing. */
+static bool clear_streams(const struct streams *streams)
+{
+    return ftruncate(fileno(streams->out), 0) == 0 && ftruncate(fileno(streams->err), 0) == 0 &&
+           lseek(fileno(streams->out), 0, SEEK_SET) == 0 && lseek(fileno(streams->err), 0, SEEK_SET) == 0 &&
+           lseek(fileno(streams->in), 0, SEEK_SET) == 0;
+}
+
+/* Exit status of clang; -1: it could not be run, errno says why, or 0: it was ended. */
+static int run_clang(const char *server, const char *const *arguments, const struct streams *streams, uint32_t most_ms)
+{
+    const int files[] = { fileno(streams->in), fileno(streams->out), fileno(streams->err) };
+    struct fork_server_end end = { false, -1 };
+
+    if (!fork_server_run(server, arguments, files, most_ms, &end)) {
+        errno = clear_streams(streams) ? spawn_clang(arguments, streams, most_ms, &end) : errno;
+        if (errno != 0) {
             return -1;
         }
     }
-    errno = !in_time ? ETIMEDOUT : WIFEXITED(status) ? ENOENT : 0; /* 127: who spawns did not find it */
-    return WIFEXITED(status) && WEXITSTATUS(status) != 127 ? WEXITSTATUS(status) : -1;
+    errno = end.late ? ETIMEDOUT : WIFEXITED(end.status) ? ENOENT : 0; /* 127: who spawns did not find it */
+    return !end.late && WIFEXITED(end.status) && WEXITSTATUS(end.status) != 127 ? WEXITSTATUS(end.status) : -1;
 }
 
 static void read_stream(FILE *file, struct bytes *bytes)
@@ -256,10 +279,12 @@ static void read_stream(FILE *file, struct bytes *bytes)
     }
 }
 
-static enum ppu_compile_status run_on(const struct arguments *arguments, struct streams *streams, uint32_t most_ms,
-                                      struct bytes *bitcode, struct bytes *log)
+static enum ppu_compile_status run_on(const struct arguments *arguments, struct streams *streams,
+                                      const struct ppu_compile_options *options, struct bytes *bitcode,
+                                      struct bytes *log)
 {
-    int status = run_clang(arguments->list[0], arguments->list, streams, most_ms), why = errno;
+    const uint32_t most_ms = options->clang_ms;
+    int status = run_clang(options->fork_server, arguments->list, streams, most_ms), why = errno;
 
     read_stream(streams->err, log);
     read_stream(streams->out, bitcode);
@@ -325,7 +350,7 @@ enum ppu_compile_status clang_run(const char *source, size_t len_bytes, const st
         result = PPU_COMPILE_NO_TOOL;
     }
     if (result == PPU_COMPILE_OK) {
-        result = run_on(&arguments, &streams, options->clang_ms, bitcode, log);
+        result = run_on(&arguments, &streams, options, bitcode, log);
     }
     close_streams(&streams);
     headers_remove(&headers);

@@ -331,6 +331,7 @@ static cl_int make_object(const struct build *build, struct binary *made, char *
     const struct _cl_program *program = build->program;
     const struct ppu_compile_options options = {
         .options = build->options,
+        .fork_server = fork_server_path(),
         .headers = build->headers,
         .header_count = build->header_count,
     };

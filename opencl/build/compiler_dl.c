@@ -6,9 +6,11 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #define COMPILER_FILE "libppu-compiler.so"
 #define FOREIGN_FILE "ppu-foreign"
+#define FORK_SERVER_FILE "ppu-forkserver.so"
 
 static pthread_once_t loaded = PTHREAD_ONCE_INIT;
 static struct compiler the_compiler;
@@ -35,6 +37,23 @@ bool compiler_path(char path[PATH_MAX])
 bool foreign_path(char path[PATH_MAX])
 {
     return find_file(path, FOREIGN_FILE);
+}
+
+static char fork_server[PATH_MAX];
+
+static void find_fork_server(void)
+{
+    if (!find_file(fork_server, FORK_SERVER_FILE) || access(fork_server, R_OK) != 0) {
+        fork_server[0] = '\0';
+    }
+}
+
+const char *fork_server_path(void)
+{
+    static pthread_once_t found = PTHREAD_ONCE_INIT;
+
+    pthread_once(&found, find_fork_server);
+    return fork_server[0] != '\0' ? fork_server : NULL;
 }
 
 /* ISO C has no cast from an object's address to a function's. */

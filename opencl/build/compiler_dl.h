@@ -35,6 +35,8 @@ const char *compiler_trouble(void);
 bool compiler_path(char path[PATH_MAX]);
 /* The program that compiles what comes from elsewhere (foreign.h); false: it cannot be said. */
 bool foreign_path(char path[PATH_MAX]);
+/* What makes clang a server (ppu_compile_options.fork_server); NULL: it is not there. */
+const char *fork_server_path(void);
 /* Does what ppu_compiled_free() does, without loading it. */
 static inline void compiler_free(struct ppu_compiled *compiled)
 {

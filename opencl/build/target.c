@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "opencl/api/device.h"
+#include "opencl/build/compiler_dl.h"
 #include "ppu/regs.h"
 
 uint32_t target_threshold(const struct _cl_context *context)
@@ -26,6 +27,7 @@ struct ppu_compile_options target_options(const struct _cl_context *context, uin
     }
 
     return (struct ppu_compile_options){ .options = options,
+                                         .fork_server = fork_server_path(),
                                          .wave = BUILD_WAVE,
                                          .subvector = { .form = enters ? PPU_SEGMENTS_ENTER : PPU_SEGMENTS_OFF,
                                                         .no_mode = !enters,

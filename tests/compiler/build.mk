@@ -41,6 +41,17 @@ $(eval $(call compiler_test,pressure))
 SOURCES_compiler-locality := tests/compiler/locality.c
 $(eval $(call compiler_test,locality))
 
+# Clang by a server that forks, a program in its place, and a server that does not wait long.
+$(eval $(call ppu_tool,served-program,tests/compiler/served_program.c,-D_GNU_SOURCE,))
+QUICK_FORKSERVER := $(BUILD)/plain/ppu-forkserver-quick.so
+$(eval $(call ppu_compile,plain,ppu-forkserver-quick,$(FORKSERVER_SOURCES),$(FORKSERVER_CFLAGS) -DFORKSERVER_IDLE_MS=100))
+$(QUICK_FORKSERVER): $(call ppu_objects,plain,ppu-forkserver-quick,$(FORKSERVER_SOURCES))
+	$(call say,LD,$@)
+	$(Q)$(CC) $(FORKSERVER_LDFLAGS) -o $@.$(pid) $^
+	$(Q)mv $@.$(pid) $@
+RUNTIME_compiler-fork-server := $(OPENCL_FORKSERVER) $(QUICK_FORKSERVER) $(BUILD)/plain/tools/served-program
+$(eval $(call ppu_test,compiler-fork-server,tests/compiler/test_fork_server.c,$(COMPILER_TEST_FLAGS),$(COMPILER_LIBS),asan tsan))
+
 # What the runtime finds out about a launch, and the compiler makes of it.
 TIMEOUT_compiler-alias := 240
 $(eval $(call ppu_test,compiler-alias,tests/compiler/test_alias.c opencl/variants/overlap.c $(COMPILER_DEVICE),$(COMPILER_TEST_FLAGS),ppu-core ppuasm $(COMPILER_LIBS) -lm -ldl))

@@ -19,7 +19,7 @@ TIMEOUT_opencl-alias-native := 120
 # $(call cl_test,NAME)
 define cl_test
 TIMEOUT_opencl-$(1)-joined := 240
-RUNTIME_opencl-$(1)-joined := $$(OPENCL_FOREIGN)
+RUNTIME_opencl-$(1)-joined := $$(OPENCL_FOREIGN) $$(OPENCL_FORKSERVER)
 $$(eval $$(call ppu_test,opencl-$(1)-joined,tests/opencl/test_$(1).c tests/opencl/fixture.c $(CL_TEST_SOURCES_$(1)),$(CL_TEST_CFLAGS),cl-source-joined $(OPENCL_LIBS) $(JOINED_LIBS),asan tsan))
 $$(eval $$(call ppu_program,plain,opencl-$(1)-native,tests/opencl/test_$(1).c tests/opencl/fixture.c $(CL_TEST_SOURCES_$(1)),$(CL_TEST_CFLAGS),-lOpenCL -pthread -lcmocka -lm,$(BUILD)/plain/tests/opencl-$(1)-native))
 $$(eval $$(call ppu_script_test,opencl-$(1)-native,OCL_ICD_VENDORS=$(BUILD)/opencl/ppu.icd $(BUILD)/plain/tests/opencl-$(1)-native,$(BUILD)/plain/tests/opencl-$(1)-native $(BUILD)/opencl/ppu.icd $(QEMU) firmware))

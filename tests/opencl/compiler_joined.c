@@ -19,6 +19,11 @@ bool foreign_path(char path[PATH_MAX])
     return snprintf(path, PATH_MAX, "build/plain/ppu-foreign") < PATH_MAX;
 }
 
+const char *fork_server_path(void)
+{
+    return "build/plain/ppu-forkserver.so";
+}
+
 const char *compiler_trouble(void)
 {
     return "";
