@@ -140,6 +140,10 @@ struct element select_element(struct isel *s, LLVMValueRef value, uint32_t index
         }
         return s->values[number][index];
     }
+    /* LLVM folds no cast of a vector of one element. */
+    if (kind == LLVMVectorTypeKind && LLVMIsAConstantExpr(value) && LLVMGetConstOpcode(value) == LLVMBitCast) {
+        return select_bitcast_element(s, value, index);
+    }
     if (kind == LLVMVectorTypeKind || kind == LLVMArrayTypeKind || kind == LLVMStructTypeKind) {
         LLVMValueRef member = constant_member(s, value, &index);
         if (!member) {

@@ -125,6 +125,8 @@ struct element select_extend(struct isel *s, struct element element, uint32_t bi
 struct element select_widen(struct isel *s, struct element element, uint32_t bits, uint32_t words, bool is_signed);
 struct element select_convert(struct isel *s, enum ppu_type to, enum ppu_type from, enum ppu_round round,
                               struct element element);
+/* One element of a bitcast, an instruction or a constant. */
+struct element select_bitcast_element(struct isel *s, LLVMValueRef value, uint32_t index);
 /* The value of a constant expression that is a number; false: there is no code for its operation. */
 bool select_constant_expression(struct isel *s, LLVMValueRef value, struct element *done);
 bool select_alu(struct isel *s, LLVMValueRef value);

@@ -585,22 +585,25 @@ static struct element pack_bools(struct isel *s, LLVMValueRef source)
     return word;
 }
 
-static void select_bitcast(struct isel *s, LLVMValueRef value)
+struct element select_bitcast_element(struct isel *s, LLVMValueRef value, uint32_t index)
 {
     LLVMValueRef source = LLVMGetOperand(value, 0);
     uint32_t from = type_bits(s, source, 0), to = type_bits(s, value, 0);
 
     if (from == 1 && to > 1 && to <= 32 && select_elements(s, LLVMTypeOf(value)) == 1) {
-        select_set(s, value, 0, pack_bools(s, source));
-        return;
+        return pack_bools(s, source);
     }
-
     if (from != to &&
         ((from != 8 && from != 16 && from != 32 && from != 64) || (to != 8 && to != 16 && to != 32 && to != 64))) {
         compilation_fail_value(s->compilation, "no code for", value);
     }
+    return from == to ? select_element(s, source, index) : from_words(s, source, to, index);
+}
+
+static void select_bitcast(struct isel *s, LLVMValueRef value)
+{
     for (uint32_t i = 0; i < select_elements(s, LLVMTypeOf(value)); i++) {
-        select_set(s, value, i, from == to ? select_element(s, source, i) : from_words(s, source, to, i));
+        select_set(s, value, i, select_bitcast_element(s, value, i));
     }
 }
 
@@ -691,6 +694,10 @@ bool select_constant_expression(struct isel *s, LLVMValueRef value, struct eleme
     if (opcode == LLVMPtrToInt) {
         *done =
             select_widen(s, a, ir_bits(s->compilation, LLVMTypeOf(LLVMGetOperand(value, 0))), bits > 32 ? 2 : 1, false);
+        return true;
+    }
+    if (opcode == LLVMBitCast) {
+        *done = select_bitcast_element(s, value, 0);
         return true;
     }
     if (opcode == LLVMTrunc) {

@@ -275,6 +275,32 @@ static void constant_vectors_are_integers(void **state)
     }
 }
 
+/* LLVM leaves it a cast. */
+static void constant_vectors_of_one_are_vectors(void **state)
+{
+    static const uint32_t expected[4] = { 0x2a05f207u, 1u, 0x00020001u, 0xfffc0003u };
+    struct device *device = *state;
+
+    for (uint32_t v = 0; v < device_variant_count; v++) {
+        device->variant = &device_variants[v];
+        load_text(device, MODULE "define spir_kernel void @k(ptr addrspace(1) %out, ptr addrspace(1) %in) {\n"
+                                 "%a = load <2 x i32>, ptr addrspace(1) %in, align 8\n"
+                                 "%b = add <2 x i32> %a, bitcast (<1 x i64> <i64 5000000007> to <2 x i32>)\n"
+                                 "store <2 x i32> %b, ptr addrspace(1) %out, align 8\n"
+                                 "%c = load <4 x i16>, ptr addrspace(1) %in, align 8\n"
+                                 "%d = add <4 x i16> %c, bitcast (<1 x i64> <i64 -1125887021809663> to <4 x i16>)\n"
+                                 "%p = getelementptr i8, ptr addrspace(1) %out, i64 8\n"
+                                 "store <4 x i16> %d, ptr addrspace(1) %p, align 8\nret void\n}\n");
+        device_kernel(device, "k");
+        uint32_t *out = device_buffer(device, 0, sizeof(expected));
+        memset(device_buffer(device, 1, 16), 0, 16);
+        device_run(device, 1, 1, 1, 1);
+        for (uint32_t i = 0; i < 4; i++) {
+            device_expect(device, "word", i, out[i], expected[i]);
+        }
+    }
+}
+
 /* ---- structs and arrays ---- */
 
 struct inner {
@@ -384,6 +410,8 @@ int main(void)
         { "vectors are such integers, and back [A7]", wide_integers_are_vectors, device_setup, device_teardown, NULL },
         { "constant vectors are such integers [A7]", constant_vectors_are_integers, device_setup, device_teardown,
           NULL },
+        { "constant vectors of one element are vectors [A7]", constant_vectors_of_one_are_vectors, device_setup,
+          device_teardown, NULL },
         { "printf takes a float of a module as a double [A7]", floats_are_printed_as_doubles, device_setup,
           device_teardown, NULL },
         { "structs are loaded, chosen and stored whole [A7]", structs_are_moved_whole, device_setup, device_teardown,
