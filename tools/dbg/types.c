@@ -239,7 +239,7 @@ static uint64_t bits_of(const uint8_t *value, uint64_t bytes)
 
 static int64_t extend(uint64_t bits, uint64_t bytes)
 {
-    uint32_t spare = bytes < sizeof(bits) ? (uint32_t)(sizeof(bits) - bytes) * 8 : 0;
+    uint32_t spare = bytes != 0 && bytes < sizeof(bits) ? (uint32_t)(sizeof(bits) - bytes) * 8 : 0;
 
     return (int64_t)(bits << spare) >> spare;
 }
