@@ -44,6 +44,7 @@ struct ppu_idle {
     int64_t since_ns; /* it has waited since then; 0: it does not wait */
     bool looks;       /* nobody needs to wake it up; read by any thread */
     bool kicked;      /* core_bottom_half() is to be called; set by any thread */
+    bool clock_runs;  /* where instructions are counted: the clock was held long enough since the host asked last */
 };
 
 struct PPUState {
@@ -115,6 +116,8 @@ void ppu_mcu_loaded(PPUState *s);
 /* The CPUs are about to run: a core that is held or has locked up does not, whatever a snapshot says of it. */
 void ppu_mcu_resumed(PPUState *s);
 char *ppu_mcu_text(PPUState *s);
+/* No other processor of the machine runs. */
+bool ppu_mcu_is_alone(PPUState *s);
 /* Processor time that it has used, of the host, or that its counted instructions take; 0 when it shares its thread, or
  * the count, with other processors that run. */
 uint64_t ppu_mcu_cpu_ns(PPUState *s);
@@ -135,6 +138,8 @@ void ppu_idle_end(PPUState *s);
 void ppu_idle_access(PPUState *s);
 /* The MCU stops: others have to wake it up again. */
 void ppu_idle_stop(PPUState *s);
+/* The host has asked for something. */
+void ppu_idle_asked(PPUState *s);
 /* Any thread: asks for core_bottom_half(). False: somebody has to call ppu_idle_serve_kick(). */
 bool ppu_idle_kick(PPUState *s);
 void ppu_idle_serve_kick(PPUState *s);

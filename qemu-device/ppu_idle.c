@@ -14,7 +14,11 @@
 #include "system/cpu-timers.h"
 
 #include "ppu.h"
+#include "rest.h"
 #include "trace.h"
+
+#define HOLD_LOOK_US 20
+#define HOLD_ARMED_NS (2 * NANOSECONDS_PER_SECOND) /* of the host */
 
 static int64_t now_ns(void)
 {
@@ -86,6 +90,35 @@ static void look_unlocked(PPUState *s, CPUState *cpu, uint32_t window_ns)
     }
 }
 
+/*
+ * Where instructions are counted, the clock jumps to the next timer while all processors sleep. The MCU looks after a
+ * queue each millisecond, so how often it did so beside a client that computes would depend on the host. So the clock
+ * stands still until somebody asks for something, when the MCU is the only processor and nothing else can happen. Who
+ * waits for a semaphore may wait for what the host has stored without a doorbell, so that the clock runs again after a
+ * while.
+ */
+static void hold_clock(PPUState *s, CPUState *cpu)
+{
+    MemReentrancyGuard *guard = &DEVICE(s)->mem_reentrancy_guard;
+
+    guard->engaged_in_io = false;
+    qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL); /* what the MCU has executed counts for all threads from now on */
+    const int64_t until_ns = core_has_armed(s->core) ? now_ns() + HOLD_ARMED_NS : INT64_MAX;
+    bql_unlock();
+    while (!has_work(s, cpu) && now_ns() < until_ns) {
+        g_usleep(HOLD_LOOK_US);
+    }
+    bql_lock();
+    guard->engaged_in_io = true;
+    s->idle.clock_runs = !has_work(s, cpu);
+    serve_events(s);
+}
+
+void ppu_idle_asked(PPUState *s)
+{
+    s->idle.clock_runs = false;
+}
+
 /* A debugger reads registers, too, on another thread. */
 void ppu_idle_begin(PPUState *s)
 {
@@ -96,6 +129,9 @@ void ppu_idle_begin(PPUState *s)
     }
     if (icount_enabled()) {
         ppu_mailbox_say_quiet(s, true);
+        if (s->mailbox && !s->idle.clock_runs && ppu_mcu_is_alone(s) && core_at_rest(s->core)) {
+            hold_clock(s, cpu);
+        }
         return;
     }
     int64_t now = now_ns();

@@ -247,6 +247,9 @@ void ppu_mcu_irq(PPUState *s, uint32_t line, bool level)
         if (level) {
             ppu_mailbox_say_quiet(s, false);
             ppu_idle_end(s);
+            if (line == PPU_IRQ_DOORBELL || line == PPU_IRQ_ADMIN) {
+                ppu_idle_asked(s);
+            }
         }
         qemu_set_irq(qdev_get_gpio_in(DEVICE(&s->mcu.armv7m), line), level);
     }
@@ -336,18 +339,23 @@ char *ppu_mcu_text(PPUState *s)
                            env->regs[13], env->v7m.exception, s->idle.poll.window_ns / 1000);
 }
 
-/* QEMU counts the instructions of all processors together: those of a host without a guest never run. */
-static uint64_t counted_ns(PPUState *s)
+bool ppu_mcu_is_alone(PPUState *s)
 {
     CPUState *mcu = mcu_cpu(s), *other;
 
     CPU_FOREACH(other)
     {
         if (other != mcu && ARM_CPU(other)->power_state != PSCI_OFF) {
-            return 0;
+            return false;
         }
     }
-    return icount_to_ns(icount_get_raw());
+    return true;
+}
+
+/* QEMU counts the instructions of all processors together: those of a host without a guest never run. */
+static uint64_t counted_ns(PPUState *s)
+{
+    return ppu_mcu_is_alone(s) ? icount_to_ns(icount_get_raw()) : 0;
 }
 
 uint64_t ppu_mcu_cpu_ns(PPUState *s)

@@ -20,6 +20,7 @@
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct ppu_device *open_devices[MAX_OPEN];
+static uint64_t mcu_ns_before[MAX_OPEN]; /* what the microcontroller had used when the device was opened */
 static bool waits_for_exit;
 
 struct line {
@@ -71,7 +72,7 @@ static void append(const char *path, struct line *line)
     }
 }
 
-static void write_counts(struct ppu_device *device)
+static void write_counts(struct ppu_device *device, uint64_t before_ns)
 {
     const char *path = secure_getenv("PPU_COUNTS");
     struct line line = { .text = "{", .length = 1 };
@@ -84,7 +85,7 @@ static void write_counts(struct ppu_device *device)
     }
     add_count(&line, "PPU", device->info.instance);
     add_count(&line, "TIME_NS", view.area->telemetry.device[PPU_TELEMETRY_DEVICE_TIME_NS]);
-    add_count(&line, "MCU_NS", view.area->telemetry.device[PPU_TELEMETRY_DEVICE_MCU_NS]);
+    add_count(&line, "MCU_NS", view.area->telemetry.device[PPU_TELEMETRY_DEVICE_MCU_NS] - before_ns);
     add_totals(&line, &view.area->telemetry);
     view_free(&view);
     append(path, &line);
@@ -92,7 +93,7 @@ static void write_counts(struct ppu_device *device)
 
 /* ---- which are open ---- */
 
-static bool forget(const struct ppu_device *device)
+static bool forget(const struct ppu_device *device, uint64_t *before_ns)
 {
     bool known = false;
 
@@ -100,6 +101,7 @@ static bool forget(const struct ppu_device *device)
     for (uint32_t i = 0; i < MAX_OPEN; i++) {
         if (open_devices[i] == device) {
             open_devices[i] = NULL;
+            *before_ns = mcu_ns_before[i];
             known = true;
         }
     }
@@ -120,16 +122,23 @@ static void write_all(void)
 
 void counts_begin(struct ppu_device *device)
 {
+    uint64_t before_ns = 0;
+    struct view view;
     uint32_t i = 0;
 
     if (!secure_getenv("PPU_COUNTS")) {
         return;
+    }
+    if (device_state_take(device, &view) == PPU_OK) {
+        before_ns = view.area->telemetry.device[PPU_TELEMETRY_DEVICE_MCU_NS];
+        view_free(&view);
     }
     pthread_mutex_lock(&lock);
     while (i < MAX_OPEN && open_devices[i]) {
         i++;
     }
     if (i < MAX_OPEN) {
+        mcu_ns_before[i] = before_ns;
         __atomic_store_n(&open_devices[i], device, __ATOMIC_RELEASE);
         waits_for_exit = waits_for_exit || atexit(write_all) == 0;
     }
@@ -138,7 +147,9 @@ void counts_begin(struct ppu_device *device)
 
 void counts_end(struct ppu_device *device)
 {
-    if (forget(device)) {
-        write_counts(device);
+    uint64_t before_ns = 0;
+
+    if (forget(device, &before_ns)) {
+        write_counts(device, before_ns);
     }
 }

@@ -17,6 +17,7 @@
 #include "qemu-device/core/memory/semtab.h"
 #include "qemu-device/core/memory/trace.h"
 #include "qemu-device/core/regs.h"
+#include "qemu-device/core/rest.h"
 #include "qemu-device/core/sm/pool.h"
 #include "qemu-device/core/sm/pool_state.h"
 
@@ -154,6 +155,22 @@ void core_timer_request(struct core *core)
         core->deadline_ns = deadline;
         core->ops.timer_set(core->opaque, deadline);
     }
+}
+
+bool core_at_rest(struct core *core)
+{
+    bool rests = core->config.sm_threads == 0 && !core->paused && sm_slice_deadline(core) == CORE_NEVER &&
+                 core->dma.count == 0;
+
+    for (uint32_t slot = 0; rests && slot < core->config.slots; slot++) {
+        rests = dist_state(core, slot) == PPU_SLOT_FREE;
+    }
+    return rests;
+}
+
+bool core_has_armed(struct core *core)
+{
+    return __atomic_load_n(&core->semtab.armed_count, __ATOMIC_SEQ_CST) != 0;
 }
 
 void core_timer(struct core *core)

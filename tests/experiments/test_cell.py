@@ -72,6 +72,7 @@ def same_bits():
                                                if quiet[name] != loud[name]]
     cells = [json.loads(text) for text in quiet.values()]
     assert all(cell["results"]["insns"] > 10000 for cell in cells), cells
+    assert all(cell["results"]["mcu_insns"] > 32 * 100 for cell in cells), cells  # 32 pieces
     assert len({cell["results"]["device_ns"] for cell in cells}) >= 3, cells
 
 
