@@ -159,8 +159,8 @@ void core_timer_request(struct core *core)
 
 bool core_at_rest(struct core *core)
 {
-    bool rests = core->config.sm_threads == 0 && !core->paused && sm_slice_deadline(core) == CORE_NEVER &&
-                 core->dma.count == 0;
+    bool rests =
+        core->config.sm_threads == 0 && !core->paused && sm_slice_deadline(core) == CORE_NEVER && core->dma.count == 0;
 
     for (uint32_t slot = 0; rests && slot < core->config.slots; slot++) {
         rests = dist_state(core, slot) == PPU_SLOT_FREE;

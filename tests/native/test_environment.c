@@ -179,7 +179,9 @@ static void counted(void **state)
     read_line(file, line[1]);
     assert_null(fgets(line[0] + LINE_BYTES - 2, 2, file));
     fclose(file);
-    static const char *const names[] = { "INSNS", "LANES", "TRANSACTIONS", "DIVERGENT", "BUSY_NS", "MCU_NS", "TIME_NS" };
+    static const char *const names[] = {
+        "INSNS", "LANES", "TRANSACTIONS", "DIVERGENT", "BUSY_NS", "MCU_NS", "TIME_NS"
+    };
     for (size_t i = 0; i < PPU_ARRAY_SIZE(names); i++) {
         assert_int_equal(number_in(line[0], names[i]), number_in(line[1], names[i]));
     }
