@@ -5,17 +5,12 @@
  * it.
  */
 #include "qemu-device/core/sm/prologue.h"
+#include "qemu-device/tier/operand.h"
 #include "qemu-device/tier/place.h"
 #include "qemu-device/tier/writer.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum raw {
-    RAW_NO,
-    RAW_FLOAT, /* a float whose NaNs are not made one yet */
-};
 
 struct group {
     struct writer *t;
@@ -44,18 +39,6 @@ struct group {
 static const struct tier_insn *insn_at(const struct group *g, uint32_t n)
 {
     return &g->t->unit->insn[n];
-}
-
-/* ---- functions of the kit ---- */
-
-static void call_kit(const struct writer *t, const char *prefix, const char *name, const LLVMValueRef slots[KIT_SLOTS])
-{
-    char full[64];
-    LLVMValueRef arguments[KIT_SLOTS];
-
-    snprintf(full, sizeof(full), "%s%s", prefix, name);
-    memcpy(arguments, slots, sizeof(arguments));
-    LLVMBuildCall2(t->builder, t->kit, LLVMGetNamedFunction(t->module, full), arguments, KIT_SLOTS, "");
 }
 
 /* ---- scalars ---- */
@@ -106,42 +89,6 @@ static LLVMValueRef base_of(struct group *g, const struct ppu_insn *insn)
 
 /* ---- operands ---- */
 
-struct operand_of {
-    uint32_t reg, words;
-    bool scalar, immediate;
-};
-
-static struct operand_of operand_of(const struct ppu_insn *insn, uint32_t n)
-{
-    switch (n) {
-    case 0:
-        return (struct operand_of){ insn->ra, insn->wa, insn->a_scalar, false };
-    case 1:
-        return (struct operand_of){ insn->rb, insn->wb, insn->b_scalar, insn->immed };
-    default:
-        return (struct operand_of){ insn->rc, insn->wc, insn->c_scalar, false };
-    }
-}
-
-/* The word that has the sign, negated or made absolute; of lanes or of one. */
-static LLVMValueRef modified(const struct group *g, const struct ppu_insn *insn, uint32_t n, LLVMValueRef word)
-{
-    static const uint8_t negates[3] = { PPU_FMOD_NEG_A, PPU_FMOD_NEG_B, PPU_FMOD_NEG_C };
-    static const uint8_t absolutes[3] = { PPU_FMOD_ABS_A, PPU_FMOD_ABS_B, 0 };
-    const struct writer *const t = g->t;
-    const bool lanes = LLVMTypeOf(word) == t->lanes;
-
-    if (insn->fmod & absolutes[n]) {
-        LLVMValueRef keep = write_i32(t, 0x7fffffffu);
-        word = LLVMBuildAnd(t->builder, word, lanes ? write_splat(t, keep) : keep, "");
-    }
-    if (insn->fmod & negates[n]) {
-        LLVMValueRef flip = write_i32(t, 0x80000000u);
-        word = LLVMBuildXor(t->builder, word, lanes ? write_splat(t, flip) : flip, "");
-    }
-    return word;
-}
-
 static void same_words(struct group *g, const struct tier_insn *insn, uint32_t n, LLVMValueRef words[2])
 {
     const struct operand_of o = operand_of(&insn->insn, n);
@@ -150,7 +97,7 @@ static void same_words(struct group *g, const struct tier_insn *insn, uint32_t n
         words[word] = o.immediate ? write_i32(g->t, insn->imm[word]) : scalar_get(g, o.reg + word);
     }
     if (o.words != 0) {
-        words[o.words - 1] = modified(g, &insn->insn, n, words[o.words - 1]);
+        words[o.words - 1] = write_modified(g->t, &insn->insn, n, words[o.words - 1]);
     }
 }
 
@@ -183,7 +130,7 @@ static void one_value(struct group *g, uint32_t n)
             }
         }
     }
-    call_kit(t, "s_", op.name, t->one);
+    write_kit_call(t, "s_", op.name, t->one);
     if (t->kind[n] == KIND_UNIFORM) {
         g->uniform[n] = write_load(t, t->i32, t->one[0]);
         return;
@@ -270,20 +217,6 @@ static void find_row(struct group *g, uint32_t n)
     add_lines(g, write_load(t, t->i64, write_field(t, place, offsetof(struct kit_place, lines))));
 }
 
-/* A value of memory as a word, or as the lanes' words. */
-static LLVMValueRef widened(const struct writer *t, LLVMValueRef value, uint32_t width, LLVMTypeRef type)
-{
-    if (width == PPU_WIDTH_S8 || width == PPU_WIDTH_S16) {
-        return LLVMBuildSExt(t->builder, value, type, "");
-    }
-    return width == PPU_WIDTH_U8 || width == PPU_WIDTH_U16 ? LLVMBuildZExt(t->builder, value, type, "") : value;
-}
-
-static LLVMTypeRef width_type(const struct writer *t, uint32_t width)
-{
-    return width <= PPU_WIDTH_S8 ? LLVMInt8TypeInContext(t->context) : width <= PPU_WIDTH_S16 ? t->i16 : t->i32;
-}
-
 static void load_one(struct group *g, uint32_t n)
 {
     const struct ppu_insn *const insn = &insn_at(g, n)->insn;
@@ -294,9 +227,9 @@ static void load_one(struct group *g, uint32_t n)
 
     unless(g, LLVMBuildIsNull(t->builder, host, ""));
     for (uint32_t word = 0; word < insn->wd; word++) {
-        LLVMValueRef value =
-            write_load_shared(t, width_type(t, insn->width), write_field(t, host, 4ull * word), bytes < 4 ? bytes : 4);
-        scalar_put(g, insn->rd + word, widened(t, value, insn->width, t->i32));
+        LLVMValueRef value = write_load_shared(t, write_width_type(t, insn->width), write_field(t, host, 4ull * word),
+                                               bytes < 4 ? bytes : 4);
+        scalar_put(g, insn->rd + word, write_widened(t, value, insn->width, t->i32));
     }
     add_lines(g, write_i64(t, 1));
 }
@@ -384,7 +317,7 @@ static LLVMValueRef canonical(const struct group *g, LLVMValueRef value)
     const struct writer *const t = g->t;
 
     write_store(t, value, t->many[2]);
-    call_kit(t, "v_", "CANON_f", t->many);
+    write_kit_call(t, "v_", "CANON_f", t->many);
     return write_load(t, t->lanes, t->many[0]);
 }
 
@@ -434,7 +367,7 @@ static void give_operand(struct group *g, uint32_t n, uint32_t i, char type)
     for (uint32_t word = 0; word < o.words && type != 'z'; word++) {
         LLVMValueRef lanes = same ? write_splat(t, g->same[n][i][word]) : lanes_get(g, o.reg + word, type == 'f');
         if (!same && word == o.words - 1u) {
-            lanes = modified(g, &insn->insn, i, lanes);
+            lanes = write_modified(g->t, &insn->insn, i, lanes);
         }
         write_store(t, lanes, t->many[2 * (i + 1) + word]);
     }
@@ -449,7 +382,7 @@ static void write_operation(struct group *g, uint32_t n, LLVMValueRef set)
     for (uint32_t i = 0; i < 3; i++) {
         give_operand(g, n, i, op.types[i + 1]);
     }
-    call_kit(t, "v_", op.name, t->many);
+    write_kit_call(t, "v_", op.name, t->many);
     if (insn->insn.format == PPU_FMT_SETP) {
         LLVMValueRef words = write_load(t, t->lanes, t->many[0]);
         pred_put(g, insn->insn.rd, LLVMBuildICmp(t->builder, LLVMIntNE, words, LLVMConstNull(t->lanes), ""), set);
@@ -458,7 +391,7 @@ static void write_operation(struct group *g, uint32_t n, LLVMValueRef set)
     if (op.types[0] == 'g') {
         write_store(t, write_load(t, t->lanes, t->many[0]), t->many[2]);
         write_store(t, write_load(t, t->lanes, t->many[1]), t->many[3]);
-        call_kit(t, "v_", "CANON_g", t->many);
+        write_kit_call(t, "v_", "CANON_g", t->many);
     }
     LLVMValueRef low = write_load(t, t->lanes, t->many[0]);
     LLVMValueRef high = insn->insn.wd == 2 ? write_load(t, t->lanes, t->many[1]) : NULL;
@@ -513,11 +446,11 @@ static void write_row(struct group *g, uint32_t n)
     const struct ppu_insn *const insn = &insn_at(g, n)->insn;
     const struct writer *const t = g->t;
     const uint32_t align = ppu_width_bytes(insn->width);
-    LLVMTypeRef type = LLVMVectorType(width_type(t, insn->width), TIER_CHUNK);
+    LLVMTypeRef type = LLVMVectorType(write_width_type(t, insn->width), TIER_CHUNK);
 
     if (t->kind[n] == KIND_LOAD) {
         LLVMValueRef value = write_load_shared(t, type, row_place(g, n), align);
-        lanes_put(g, insn->rd, widened(t, value, insn->width, t->lanes), NULL, RAW_NO);
+        lanes_put(g, insn->rd, write_widened(t, value, insn->width, t->lanes), NULL, RAW_NO);
         return;
     }
     LLVMValueRef value = lanes_get(g, insn->rd, false);
