@@ -5,8 +5,13 @@
  * one value. Results that are floats keep their NaNs, which v_CANON_f and v_CANON_g make the one; those of s_ are made.
  */
 #include "ppu/isa.h"
+#include "qemu-device/core/core_state.h"
+#include "qemu-device/core/dist/task.h"
+#include "qemu-device/core/memory/guest_mem.h"
 #include "qemu-device/core/sm/counters.h"
 #include "qemu-device/core/sm/found_pages.h"
+#include "qemu-device/core/sm/page_lookup.h"
+#include "qemu-device/core/sm/token_queue.h"
 #include "qemu-device/core/tier/unit.h"
 #include "qemu-device/tier/place.h"
 
@@ -220,4 +225,142 @@ __attribute__((always_inline)) bool kit_row(const struct exec *x, const struct c
         out->lines = wave / PPU_LANES;
     }
     return true;
+}
+
+/* ---- loops without effects ---- */
+
+/* How the lanes' offsets of a load lie: 0: all have the same, 1: they follow one another, 2: else. */
+uint32_t kit_steady(const struct exec *x, uint32_t reg, uint32_t wave, uint32_t apart);
+__attribute__((noinline)) uint32_t kit_steady(const struct exec *x, uint32_t reg, uint32_t wave, uint32_t apart)
+{
+    const uint32_t *const lanes = x->vreg + (size_t)reg * wave;
+    const uint32_t first = lanes[0], step = lanes[1] - first;
+    uint32_t differ = 0;
+
+    for (uint32_t i = 0; i < wave; i++) {
+        differ |= lanes[i] ^ (first + i * step);
+    }
+    return differ != 0 || (step != 0 && step != apart) ? 2 : step != 0;
+}
+
+bool kit_near(const struct exec *x, const struct code_insn *code, uint64_t base, uint32_t first, uint32_t step,
+              uint32_t wave, uint32_t bytes, uint32_t indexed, struct kit_place *out, uint32_t *word);
+/* As kit_row(), of offsets that lie as `step` says: kit_steady(). Nothing is gathered for memory. */
+__attribute__((always_inline)) bool kit_near(const struct exec *x, const struct code_insn *code, uint64_t base,
+                                             uint32_t first, uint32_t step, uint32_t wave, uint32_t bytes,
+                                             uint32_t indexed, struct kit_place *out, uint32_t *word)
+{
+    const struct page *const page = &x->found->reads[(uintptr_t)code / sizeof(*code) % FOUND_READS];
+    const uint64_t offset = ppu_isa_lane_offset(indexed != 0, bytes, first), at = base + offset, in = at - page->first;
+    const uint32_t more = step * bytes * (wave - 1), all = more + bytes;
+
+    if ((uint32_t)offset > UINT32_MAX - more || at % bytes != 0 || in >= page->bytes || page->bytes - in < all) {
+        return false;
+    }
+    out->host = page->host + in;
+    out->step = (uint64_t)bytes * TIER_CHUNK;
+    out->lines = lines_of(at, wave, bytes);
+    if (step == 0) {
+        spread(out->host, bytes, word);
+        out->host = (uint8_t *)word;
+        out->step = 0;
+        out->lines = wave / PPU_LANES;
+    }
+    return true;
+}
+
+const uint8_t *kit_one(const struct page *page, uint64_t at, uint32_t bytes);
+/* Where the bytes of a scalar load are, when they are in the page; NULL: elsewhere. */
+__attribute__((always_inline)) const uint8_t *kit_one(const struct page *page, uint64_t at, uint32_t bytes)
+{
+    const uint64_t in = at - page->first;
+
+    return at % (bytes < 4 ? bytes : 4) == 0 && in < page->bytes && page->bytes - in >= bytes ? page->host + in : NULL;
+}
+
+const uint8_t *kit_find_one(struct exec *x, const struct code_insn *code, const struct tier_calls *calls, uint64_t at,
+                            struct page *page);
+__attribute__((noinline)) const uint8_t *kit_find_one(struct exec *x, const struct code_insn *code,
+                                                      const struct tier_calls *calls, uint64_t at, struct page *page)
+{
+    const uint8_t *const host = calls->one(x, code, at);
+
+    if (host) {
+        *page = exec_page(x, at);
+    }
+    return host;
+}
+
+bool kit_may_read(const struct exec *x);
+__attribute__((always_inline)) bool kit_may_read(const struct exec *x)
+{
+    return !x->sm->pending_adds.base;
+}
+
+LEVEL_INLINE void token_read(const struct exec *x, uint32_t n, struct ppu_token *token)
+{
+    const size_t words = PPU_TOKEN_WORDS(x->wave);
+    const uint8_t *const at =
+        sm_file_tokens(x->sm, x->cta, x->w->number) + (size_t)(x->w->token_first + n) * words * sizeof(uint32_t);
+    uint32_t word[PPU_TOKEN_MAX_WORDS] = { 0 };
+
+    for (size_t i = 0; i < words; i++) {
+        word[i] = vram_read32(at + i * sizeof(uint32_t));
+    }
+    ppu_token_unpack(x->wave, word, token);
+}
+
+bool kit_would_wait(const struct exec *x, uint32_t type, uint32_t target);
+/* Each active lane is named by a token of the type and the target, and nobody else has a say in the queue. */
+__attribute__((noinline)) bool kit_would_wait(const struct exec *x, uint32_t type, uint32_t target)
+{
+    const struct warp *const w = x->w;
+    struct lanes named = { { 0 } };
+    bool more = true;
+
+    if ((__atomic_load_n(&x->core->reg[PPU_REG_TOKEN_HANDLER / 4], __ATOMIC_ACQUIRE) | w->asked) != 0 ||
+        w->segment.on) {
+        return false;
+    }
+    for (uint32_t n = 0; n < w->token_count && more; n++) {
+        struct ppu_token token;
+        token_read(x, n, &token);
+        more = (token.summary & ppu_token_sum_bit(type)) != 0;
+        for (uint32_t i = 0; token.type == type && token.address == target && i < PPU_MAX_WAVE_WORDS; i++) {
+            named.m[i] |= token.mask[i];
+        }
+    }
+    const struct lanes others = lanes_without(&w->active, &named);
+    return !lanes_any(&others);
+}
+
+void kit_counted(struct exec *x, uint32_t begun, uint32_t done, uint64_t lanes);
+/* Lanes have executed so many instructions since `begun`: all of the turn up to `done` is counted. */
+__attribute__((noinline)) void kit_counted(struct exec *x, uint32_t begun, uint32_t done, uint64_t lanes)
+{
+    x->cta->count[PPU_COUNTER_LANES] += (uint64_t)(begun - x->counted) * x->lanes + lanes;
+    x->counted = done;
+}
+
+bool kit_left(struct exec *x, const struct code_insn *code, const struct tier_calls *calls, struct tier_turn *turn,
+              uint32_t pc, const struct lanes *left);
+/* Lanes have come to a BRK, SYNC or CONT, and wait there. False: turn->step is set. */
+__attribute__((noinline)) bool kit_left(struct exec *x, const struct code_insn *code, const struct tier_calls *calls,
+                                        struct tier_turn *turn, uint32_t pc, const struct lanes *left)
+{
+    struct lanes *const pred = &x->w->pred[code->insn.guard & PPU_GUARD_PRED];
+    const struct lanes kept = *pred;
+    const bool negated = code->insn.guard & PPU_GUARD_NEGATE;
+
+    if (!lanes_any(left)) {
+        return true;
+    }
+    for (uint32_t i = 0; i < PPU_MAX_WAVE_WORDS; i++) {
+        pred->m[i] = negated ? ~left->m[i] : left->m[i];
+    }
+    x->w->pc = pc;
+    turn->done--; /* who executes it counts it */
+    const bool goes_on = calls->control(x, code, turn);
+    *pred = kept;
+    return goes_on;
 }

@@ -23,6 +23,11 @@
     "always-inline,globaldce,function(sroa,early-cse,instcombine<no-verify-fixpoint>,simplifycfg,gvn,instcombine<no-verify-fixpoint>,dse,simplifycfg," \
     "loop-mssa(licm),instcombine<no-verify-fixpoint>)"
 
+/* Of 32 registers of 16 lanes, and of 16 registers of 8: a loop is faster with some of its values in memory than
+ * without others to compute while it waits for one. */
+#define ROOM_V4 28u
+#define ROOM_V3 16u
+
 /* A file as bytes of the module. */
 #define BYTES_OF_FILE(name, file)                    \
     __asm__(".section .rodata\n"                     \
@@ -241,7 +246,7 @@ static bool translate(struct writer *t, struct tier_translation *out)
 
 bool tier_translate(const struct tier_unit *unit, struct tier_translation *out)
 {
-    struct writer t = { .unit = unit };
+    struct writer t = { .unit = unit, .room = has_v4() ? ROOM_V4 : ROOM_V3 };
     pthread_once(&ready, make_ready);
     if (!machine || !look(&t, out)) {
         return false;

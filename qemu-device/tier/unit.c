@@ -65,8 +65,7 @@ static LLVMValueRef sum_of(struct writer *t)
     return LLVMBuildAdd(t->builder, done, write_i32(t, t->unit->insns), "");
 }
 
-/* The code must be left: somebody waits, or the turn may end before the next such look. */
-static LLVMValueRef must_leave(struct writer *t)
+LLVMValueRef write_must_leave(struct writer *t)
 {
     LLVMValueRef attention =
         write_load_shared(t, t->i32, write_field(t, t->sm, offsetof(struct sm, attention)), sizeof(uint32_t));
@@ -87,7 +86,7 @@ static void write_way(struct blocks *s, uint32_t from, int64_t n)
     }
     write_pc(t, (uint32_t)n);
     if (n >= 0 && n < t->unit->insns) {
-        write_rarely(t, must_leave(t), t->leave, s->at[n]);
+        write_rarely(t, write_must_leave(t), t->leave, s->at[n]);
     } else {
         LLVMBuildBr(t->builder, t->leave);
     }
@@ -116,7 +115,7 @@ static void write_dispatch(struct blocks *s)
 
     write_at(t, s->dispatch);
     write_full(t);
-    write_rarely(t, must_leave(t), t->leave, choose);
+    write_rarely(t, write_must_leave(t), t->leave, choose);
     write_at(t, choose);
     LLVMValueRef pc = write_load(t, t->i32, write_field(t, t->w, offsetof(struct warp, pc)));
     LLVMValueRef number = LLVMBuildSub(t->builder, pc, t->base, "");
@@ -308,6 +307,22 @@ static void write_entry(struct writer *t)
     write_full(t);
 }
 
+/* The unit as groups between which nothing of a warp is kept. */
+static void write_blocks(struct blocks *s)
+{
+    struct writer *const t = s->t;
+
+    find_blocks(s);
+    s->dispatch = write_block(t);
+    LLVMBuildBr(t->builder, s->at[0]);
+    for (uint32_t n = 0; n < t->unit->insns; n++) {
+        if (s->begins[n]) {
+            write_one_block(s, n);
+        }
+    }
+    write_dispatch(s);
+}
+
 void write_unit(struct writer *t)
 {
     LLVMTypeRef types[4] = { t->ptr, t->ptr, t->ptr, t->ptr };
@@ -322,15 +337,9 @@ void write_unit(struct writer *t)
     write_at(t, write_block(t));
     write_entry(t);
     t->leave = write_block(t);
-    find_blocks(&s);
-    s.dispatch = write_block(t);
-    LLVMBuildBr(t->builder, s.at[0]);
-    for (uint32_t n = 0; n < t->unit->insns; n++) {
-        if (s.begins[n]) {
-            write_one_block(&s, n);
-        }
+    if (!write_loop(t)) {
+        write_blocks(&s);
     }
-    write_dispatch(&s);
     write_at(t, t->leave);
     LLVMBuildRetVoid(t->builder);
 }

@@ -74,7 +74,7 @@ LLVMValueRef write_splat(const struct writer *t, LLVMValueRef word)
 LLVMValueRef write_call(const struct writer *t, size_t which, LLVMTypeRef result, LLVMValueRef *arguments,
                         uint32_t count)
 {
-    LLVMTypeRef types[4];
+    LLVMTypeRef types[WRITE_ARGUMENTS];
 
     for (uint32_t i = 0; i < count; i++) {
         types[i] = LLVMTypeOf(arguments[i]);

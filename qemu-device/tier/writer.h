@@ -11,12 +11,14 @@
 #include "qemu-device/core/tier/unit.h"
 #include "qemu-device/tier/ops.h"
 
-#define KIT_SLOTS 8u   /* arguments of a function of the kit: low and high words of d, a, b, c */
+#define KIT_SLOTS 8u /* arguments of a function of the kit: low and high words of d, a, b, c */
+#define WRITE_ARGUMENTS 5u
 #define GROUP_ROWS 16u /* loads and stores of a group */
 
 struct writer {
     const struct tier_unit *unit;
     enum tier_kind kind[TIER_MAX_INSNS];
+    uint32_t room; /* registers of TIER_CHUNK lanes that a loop may take */
     LLVMContextRef context;
     LLVMModuleRef module;
     LLVMBuilderRef builder;
@@ -44,7 +46,7 @@ void write_store(const struct writer *t, LLVMValueRef value, LLVMValueRef pointe
 LLVMValueRef write_load_shared(const struct writer *t, LLVMTypeRef type, LLVMValueRef pointer, uint32_t align);
 void write_store_shared(const struct writer *t, LLVMValueRef value, LLVMValueRef pointer, uint32_t align);
 LLVMValueRef write_splat(const struct writer *t, LLVMValueRef word);
-/* One of struct tier_calls. */
+/* One of struct tier_calls, of at most WRITE_ARGUMENTS. */
 LLVMValueRef write_call(const struct writer *t, size_t which, LLVMTypeRef result, LLVMValueRef *arguments,
                         uint32_t count);
 /* Adds to a number of 32 bits in memory. */
@@ -63,6 +65,10 @@ void write_guard(struct writer *t, uint32_t guard);
 /* True when instruction n can be the next of a group that began at `first`. */
 bool group_takes(const struct writer *t, uint32_t first, uint32_t n, bool masked);
 
+/* Somebody waits for the SM, or the turn may end before the next such look; i1. */
+LLVMValueRef write_must_leave(struct writer *t);
+/* Writes what follows the entry when the unit is a loop without effects; false: it is another, nothing is written. */
+bool write_loop(struct writer *t);
 /* Writes the whole function; the module has the kit. */
 void write_unit(struct writer *t);
 

@@ -133,6 +133,10 @@ static void compare(struct pair *p, const char *text, uint32_t wave, uint32_t th
     "add s8, s8, 1\nisetp.ne.s p7, s8, s2\n@p7 bra loop\nmov s10, 0x20000\nmov s11, 0\nadd64 s10, s0, s10\n" \
     "stg.b32 v2, [s10+v1]\nstg.b32 v3, [s10+v1+0x4000]\nstg.b32 v4, [s10+v1+0x8000]\nexit\n"
 
+#define STORES \
+    "mov s10, 0x20000\nmov s11, 0\nadd64 s10, s0, s10\n" \
+    "stg.b32 v2, [s10+v1]\nstg.b32 v3, [s10+v1+0x4000]\nstg.b32 v4, [s10+v1+0x8000]\nexit\n"
+
 static const char *const kernels[] = {
     /* a product of matrices: a row, a word that is the same for all lanes, and one by the scalar unit */
     BEGIN "mov v6, 0\nmov s6, s0\nmov s7, s1\n" LOOP
@@ -164,6 +168,33 @@ static const char *const kernels[] = {
     BEGIN LOOP "and v8, v1, 0xffc\nadd v2, v2, 1\nadd v3, v3, v2\nsts.b32 v2, [v8]\nadd v4, v4, v3\nlds.b32 v9, [v8]\n"
                "add v2, v2, v9\nxor v3, v3, v2\nshflx v10, v3, 1\nadd v4, v4, v10\nadd v3, v3, 7\nmul v3, v3, v5\n"
                "bar 0\nadd v3, v3, v4\nadd v4, v4, 1\nxor v4, v4, v3\nmul v2, v2, 3\nadd v2, v2, v4\n" END,
+    /* lanes leave at two places, and pass a yield; some of them yield */
+    BEGIN "and v6, v0, 31\nadd v6, v6, 3\nshr v9, v6, 1\nmov v10, 0\npbrk out\nloop: add v10, v10, 1\n"
+          "fadd v2, v2, s3\nfmul v3, v2, v2\nisetp.gt p0, v10, v6\n@p0 brk out\nfsub v4, v3, v2\nyieldn 100\n"
+          "isetp.gt p1, v9, v10\n@p1 fadd v4, v4, v3\nxor v5, v5, v10\nisetp.eq p2, v10, v9\n"
+          "pand p2, p2, p1\n@p2 brk out\nbra loop\nout: xor v2, v2, v5\n" STORES,
+    BEGIN "and v6, v0, 31\nadd v6, v6, 9\nmov v10, 0\npbrk out\nloop: add v10, v10, 1\n"
+          "fadd v2, v2, s3\nfmul v3, v2, v2\nisetp.gt p0, v10, v6\n@p0 brk out\nfsub v4, v3, v2\nyieldn 7\n"
+          "xor v5, v5, v10\nadd v5, v5, v3\nbra loop\nout: xor v2, v2, v5\n" STORES,
+    /* a branch that all lanes take but the last time, and then at different times */
+    BEGIN "shr v6, v0, 4\nand v6, v6, 3\nadd v6, v6, 2\nloop: add v7, v7, 1\nmad v3, v3, v5, v7\nxor v2, v2, v3\n"
+          "mul v4, v4, v3\nadd v8, v4, v2\nadd v9, v8, v3\nisetp.ne p0, v7, v6\n@p0 bra loop\n" STORES,
+    BEGIN "shr v6, v0, 3\nand v6, v6, 7\nadd v6, v6, 2\nmov v9, 0x3f800000\nloop: add v7, v7, 1\n"
+          "mad v3, v3, v5, v7\nxor v2, v2, v3\nffma v9, v9, s3, s3\nmul v4, v4, v3\nadd v8, v4, v2\n"
+          "add v8, v8, v3\nisetp.ge p0, v7, v6\n@!p0 bra loop\nxor v2, v2, v9\n" STORES,
+    /* words by the scalar unit, for lanes that leave */
+    BEGIN "mov s6, s0\nmov s7, s1\npbrk out\nand v6, v0, 31\nmov v10, 0\nloop: ldg.b32 s9, [s6]\n"
+          "ldg.b64 s12, [s6+8]\nldg.u8 s14, [s6+3]\nadd64 s6, s6, 4\nadd v10, v10, 1\nxor v2, v2, s9\n"
+          "mad v3, v2, v5, s12\nadd v4, v4, s13\nadd v4, v4, s14\nisetp.gt p0, v10, v6\n@p0 brk out\nbra loop\n"
+          "out: mov v5, s9\nxor v4, v4, v5\n" STORES,
+    /* rows of several words, indexes, and a row that all lanes have */
+    BEGIN "shl v9, v0, 3\nmov v6, 0\n" LOOP
+          "ldg.b64 v10, [s0+v9]\nldg.b64 v12, [s0+v6]\nldg.b32 v14, [s0+v0*4+64]\nldg.b128 v16, [s0+v0*16]\n"
+          "add v2, v2, v10\nxor v2, v2, v11\nmad v3, v12, v5, v3\nxor v3, v3, v13\nadd v4, v4, v14\n"
+          "xor v4, v4, v17\nadd v4, v4, v19\nadd v6, v6, 8\nadd v9, v9, 8\n" END,
+    /* one predicate, of scalars and of lanes in turn */
+    BEGIN LOOP "mov s9, 0\ninner: ffma v2, v2, s3, v3\nfadd v3, v3, s3\nadd s9, s9, 1\nisetp.ne.s p0, s9, 5\n"
+               "@p0 bra inner\nisetp.lt p0, v0, s8\nsel v4, v4, v2, p0\n@p0 add v4, v4, 1\n" END,
     /* a loop in a loop */
     BEGIN LOOP "mov s9, 0\ninner: add v2, v2, v0\nmad v3, v2, v5, v3\nxor v4, v4, v3\nadd s9, s9, 1\n"
                "isetp.ne.s p6, s9, 5\n@p6 bra inner\nadd v4, v4, 1\n" END,

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Holds what the parts of the translator know of a unit that is written as a loop without effects (loop.c). What
+ * changes on the way is in variables, which LLVM makes values.
+ */
+#ifndef QEMU_DEVICE_TIER_LOOP_H
+#define QEMU_DEVICE_TIER_LOOP_H
+
+#include <llvm-c/Core.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "qemu-device/tier/operand.h"
+#include "qemu-device/tier/writer.h"
+
+#define LOOP_GROUPS 8u     /* of TIER_CHUNK lanes that can go together */
+#define LOOP_ROUND 1024u   /* instructions, about, between two looks whether somebody waits for the SM */
+#define LOOP_TRACE 1024u   /* words that scalar loads of a round give, at most */
+#define LOOP_LEAVES 8u     /* instructions by which lanes leave */
+#define LOOP_PAGES 16u     /* scalar loads */
+#define LOOP_MOST_ROWS 16u /* loads of rows */
+
+/* How NaNs of a register are where a block begins. */
+enum flow {
+    FLOW_NONE, /* nothing is known yet */
+    FLOW_KEPT, /* as when the loop began */
+    FLOW_RAW,  /* RAW_FLOAT, or as when the loop began */
+    FLOW_MADE, /* bits that somebody may look at, or as when the loop began */
+};
+
+enum writers {
+    WRITERS_LANES = 1, /* what differs from lane to lane */
+    WRITERS_SAME = 2,  /* what is the same for all lanes of the warp */
+};
+
+struct loop {
+    struct writer *t;
+    uint32_t groups;                      /* of TIER_CHUNK lanes that go through the loop together: a part */
+    uint32_t parts;                       /* in a warp */
+    LLVMBasicBlockRef at[TIER_MAX_INSNS]; /* of instructions that begin a block, else NULL */
+    bool begins[TIER_MAX_INSNS];
+    uint32_t leaves[LOOP_LEAVES], leave_count; /* instructions by which lanes leave */
+    bool guesses;                              /* branches of which lanes could go different ways */
+    bool reads;                                /* it loads */
+    bool needs_whole;                          /* all lanes must be active */
+    bool reg_named[PPU_MAX_VREGS], reg_written[PPU_MAX_VREGS];
+    bool pred_named[PPU_PREDS];
+    uint8_t pred_writers[PPU_PREDS]; /* enum writers */
+    bool sreg_named[PPU_SREGS], sreg_written[PPU_SREGS];
+    uint8_t first_of[PPU_MAX_VREGS]; /* offsets of rows: 1 */
+    uint8_t (*raw)[PPU_MAX_VREGS];   /* enum flow of each register where an instruction begins a block */
+    bool strict[PPU_MAX_VREGS];      /* NaNs are made one where they are written */
+    /* Variables. */
+    LLVMValueRef reg[PPU_MAX_VREGS][LOOP_GROUPS];
+    LLVMValueRef pred[PPU_PREDS][LOOP_GROUPS];
+    LLVMValueRef same[PPU_PREDS]; /* predicates that have WRITERS_SAME alone */
+    LLVMValueRef sreg[PPU_SREGS];
+    LLVMValueRef first[PPU_MAX_VREGS]; /* of offsets of rows: the first lane's */
+    LLVMValueRef step[PPU_MAX_VREGS];  /* the same: 0 when all lanes have it, else 1 */
+    LLVMValueRef active[LOOP_GROUPS];
+    LLVMValueRef done, since, lines, end_pc; /* of the part */
+    LLVMValueRef stop, allowed, begun;       /* of the round */
+    LLVMValueRef begun_same[PPU_PREDS];
+    LLVMValueRef place;                                /* struct kit_place */
+    LLVMValueRef row;                                  /* struct tier_row */
+    LLVMValueRef words;                                /* of a load that all lanes have from one place */
+    LLVMValueRef trace, traced, traced_most, trace_at; /* words of scalar loads */
+    LLVMValueRef page[TIER_MAX_INSNS];                 /* struct page of a scalar load */
+    LLVMValueRef left[LOOP_LEAVES];                    /* struct lanes */
+    LLVMValueRef lanes;                                /* i64: instructions of lanes */
+    LLVMValueRef best_done, best_pc, best_lines;       /* of the part that was longest in the loop */
+    LLVMValueRef best_sreg[PPU_SREGS], best_same[PPU_PREDS];
+    LLVMValueRef alive_least, all_most; /* `done` of parts that have lanes, and of all */
+    /* What is written now. */
+    LLVMValueRef part;                /* i64: its number */
+    uint8_t now[PPU_MAX_VREGS];       /* enum raw */
+    LLVMValueRef now_same[PPU_PREDS]; /* i1: what the block has made the same for all lanes, or NULL */
+    LLVMBasicBlockRef part_end;
+};
+
+/* Writes the function of a unit that was found to be such a loop. */
+void loop_write(struct loop *l);
+/* Where the lanes of a group of a register are in memory. */
+LLVMValueRef loop_lanes_place(const struct loop *l, uint32_t reg, uint32_t group);
+/* Where bits of a group are, of a set of lanes at `set`. */
+LLVMValueRef loop_set_place(const struct loop *l, LLVMValueRef set, uint32_t group);
+LLVMValueRef loop_bits(const struct loop *l, LLVMValueRef mask);
+LLVMValueRef loop_get(const struct loop *l, LLVMTypeRef type, LLVMValueRef variable);
+/* A predicate's lanes, of an operand that may negate it. */
+LLVMValueRef loop_pred(const struct loop *l, uint32_t operand, uint32_t group);
+LLVMValueRef loop_canonical(const struct loop *l, LLVMValueRef value);
+/* A register as bits: NaNs are the one. */
+LLVMValueRef loop_clean(const struct loop *l, uint32_t reg, uint32_t group);
+/* The part ends before instruction n. */
+void loop_stop_at(struct loop *l, uint32_t n);
+/* Goes on when it does not hold, else ends the part before instruction n. */
+void loop_unless(struct loop *l, LLVMValueRef stops, uint32_t n);
+/* Writes an instruction that transfers no control. */
+void loop_write_insn(struct loop *l, uint32_t n);
+/* It writes registers of lanes. */
+bool loop_writes_lanes(const struct loop *l, uint32_t n);
+/* What an instruction makes of how NaNs of registers are: of `raw`, which is before it. */
+void loop_raw_behind(const struct loop *l, uint32_t n, uint8_t raw[PPU_MAX_VREGS]);
+
+#endif

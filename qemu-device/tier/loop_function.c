@@ -1,0 +1,796 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Writes the function of a loop without effects: what it asks first, its rounds, their parts, and blocks (loop.c). */
+#include "qemu-device/core/sm/found_pages.h"
+#include "qemu-device/core/sm/prologue.h"
+#include "qemu-device/tier/loop.h"
+#include "qemu-device/tier/place.h"
+
+#include <string.h>
+
+static const struct ppu_insn *insn_of(const struct loop *l, uint32_t n)
+{
+    return &l->t->unit->insn[n].insn;
+}
+
+static void put(const struct loop *l, LLVMValueRef value, LLVMValueRef variable)
+{
+    LLVMBuildStore(l->t->builder, value, variable);
+}
+
+static LLVMValueRef variable(const struct loop *l, LLVMTypeRef type)
+{
+    return LLVMBuildAlloca(l->t->builder, type, "");
+}
+
+static LLVMValueRef get32(const struct loop *l, LLVMValueRef from)
+{
+    return loop_get(l, l->t->i32, from);
+}
+
+static void add32(const struct loop *l, LLVMValueRef to, uint32_t more)
+{
+    put(l, LLVMBuildAdd(l->t->builder, get32(l, to), write_i32(l->t, more), ""), to);
+}
+
+static LLVMValueRef smaller(const struct loop *l, LLVMValueRef a, LLVMValueRef b)
+{
+    return LLVMBuildSelect(l->t->builder, LLVMBuildICmp(l->t->builder, LLVMIntULT, a, b, ""), a, b, "");
+}
+
+static LLVMValueRef code_of(const struct loop *l, uint32_t n)
+{
+    return write_field(l->t, l->t->head, n * sizeof(struct code_insn));
+}
+
+/* ---- places in memory ---- */
+
+/* The number of a group in the warp. */
+static LLVMValueRef chunk_of(const struct loop *l, uint32_t group)
+{
+    const struct writer *const t = l->t;
+
+    return LLVMBuildAdd(t->builder, LLVMBuildMul(t->builder, l->part, write_i64(t, l->groups), ""), write_i64(t, group),
+                        "");
+}
+
+static LLVMValueRef words_place(const struct loop *l, LLVMValueRef row, uint32_t group)
+{
+    const struct writer *const t = l->t;
+
+    return write_behind(t, row, LLVMBuildMul(t->builder, chunk_of(l, group), write_i64(t, 4ull * TIER_CHUNK), ""));
+}
+
+LLVMValueRef loop_lanes_place(const struct loop *l, uint32_t reg, uint32_t group)
+{
+    return words_place(l, write_field(l->t, l->t->vreg, (uint64_t)reg * l->t->unit->wave * sizeof(uint32_t)), group);
+}
+
+LLVMValueRef loop_set_place(const struct loop *l, LLVMValueRef set, uint32_t group)
+{
+    const struct writer *const t = l->t;
+
+    return write_behind(t, set, LLVMBuildMul(t->builder, chunk_of(l, group), write_i64(t, TIER_CHUNK / 8), ""));
+}
+
+static LLVMValueRef pred_set(const struct loop *l, uint32_t pred)
+{
+    return write_field(l->t, l->t->w, offsetof(struct warp, pred) + pred * sizeof(struct lanes));
+}
+
+static LLVMValueRef active_set(const struct loop *l)
+{
+    return write_field(l->t, l->t->w, offsetof(struct warp, active));
+}
+
+static LLVMValueRef sreg_place(const struct loop *l, uint32_t reg)
+{
+    return write_field(l->t, l->t->w, offsetof(struct warp, sreg) + reg * sizeof(uint32_t));
+}
+
+/* ---- sets ---- */
+
+/* i1: the sets of the groups have a lane. */
+static LLVMValueRef any(const struct loop *l, LLVMValueRef sets[LOOP_GROUPS])
+{
+    LLVMValueRef all = sets[0];
+
+    for (uint32_t group = 1; group < l->groups; group++) {
+        all = LLVMBuildOr(l->t->builder, all, sets[group], "");
+    }
+    return LLVMBuildICmp(l->t->builder, LLVMIntNE, loop_bits(l, all), LLVMConstNull(l->t->i16), "");
+}
+
+/* Counts what the active lanes have executed since they were counted last. */
+static void count_lanes(const struct loop *l)
+{
+    const struct writer *const t = l->t;
+    const unsigned id = LLVMLookupIntrinsicID("llvm.ctpop", 10);
+    LLVMTypeRef type = t->i16;
+    LLVMValueRef count = LLVMGetIntrinsicDeclaration(t->module, id, &type, 1), sum = write_i32(t, 0);
+    LLVMValueRef more = LLVMBuildSub(t->builder, get32(l, l->done), get32(l, l->since), "");
+
+    for (uint32_t group = 0; group < l->groups; group++) {
+        LLVMValueRef bits = loop_bits(l, loop_get(l, t->mask, l->active[group]));
+        LLVMValueRef one = LLVMBuildCall2(t->builder, LLVMGlobalGetValueType(count), count, &bits, 1, "");
+        sum = LLVMBuildAdd(t->builder, sum, LLVMBuildZExt(t->builder, one, t->i32, ""), "");
+    }
+    LLVMValueRef product = LLVMBuildMul(t->builder, LLVMBuildZExt(t->builder, more, t->i64, ""),
+                                        LLVMBuildZExt(t->builder, sum, t->i64, ""), "");
+    put(l, LLVMBuildAdd(t->builder, loop_get(l, t->i64, l->lanes), product, ""), l->lanes);
+    put(l, get32(l, l->done), l->since);
+}
+
+/* ---- registers of lanes, from memory and to it ---- */
+
+static void store_lanes(const struct loop *l, LLVMValueRef set, LLVMValueRef value, LLVMValueRef place)
+{
+    const struct writer *const t = l->t;
+
+    write_store(t, LLVMBuildSelect(t->builder, set, value, write_load(t, t->lanes, place), ""), place);
+}
+
+/* Of the lanes of a set, one for each group. */
+static void store_set(const struct loop *l, LLVMValueRef sets[LOOP_GROUPS])
+{
+    const struct writer *const t = l->t;
+
+    for (uint32_t group = 0; group < l->groups; group++) {
+        for (uint32_t reg = 0; reg < PPU_MAX_VREGS; reg++) {
+            if (l->reg_written[reg]) {
+                store_lanes(l, sets[group], loop_clean(l, reg, group), loop_lanes_place(l, reg, group));
+            }
+        }
+        for (uint32_t pred = 0; pred < PPU_PREDS; pred++) {
+            if (l->pred_writers[pred] & WRITERS_LANES) {
+                LLVMValueRef place = loop_set_place(l, pred_set(l, pred), group);
+                LLVMValueRef old = LLVMBuildBitCast(t->builder, write_load(t, t->i16, place), t->mask, "");
+                LLVMValueRef now = loop_get(l, t->mask, l->pred[pred][group]);
+                write_store(t, loop_bits(l, LLVMBuildSelect(t->builder, sets[group], now, old, "")), place);
+            }
+        }
+    }
+}
+
+static void load_part(struct loop *l)
+{
+    const struct writer *const t = l->t;
+
+    for (uint32_t group = 0; group < l->groups; group++) {
+        for (uint32_t reg = 0; reg < PPU_MAX_VREGS; reg++) {
+            if (l->reg_named[reg]) {
+                put(l, write_load(t, t->lanes, loop_lanes_place(l, reg, group)), l->reg[reg][group]);
+            }
+        }
+        for (uint32_t pred = 0; pred < PPU_PREDS; pred++) {
+            if (l->pred_named[pred] && !l->same[pred]) {
+                LLVMValueRef bits = write_load(t, t->i16, loop_set_place(l, pred_set(l, pred), group));
+                put(l, LLVMBuildBitCast(t->builder, bits, t->mask, ""), l->pred[pred][group]);
+            }
+        }
+    }
+    for (uint32_t reg = 0; reg < PPU_SREGS; reg++) {
+        if (l->sreg_named[reg]) {
+            put(l, write_load(t, t->i32, sreg_place(l, reg)), l->sreg[reg]);
+        }
+    }
+    for (uint32_t reg = 0; reg < EXEC_STEADY; reg++) {
+        if (l->first_of[reg]) {
+            LLVMValueRef row = write_field(t, t->vreg, (uint64_t)reg * t->unit->wave * sizeof(uint32_t));
+            put(l, write_load(t, t->i32, row), l->first[reg]);
+        }
+    }
+}
+
+/* ---- ends of a part ---- */
+
+static uint32_t block_of(const struct loop *l, uint32_t n)
+{
+    while (!l->begins[n]) {
+        n--;
+    }
+    return n;
+}
+
+/* The part ends, and goes on at the unit's instruction `pc`. */
+static void end_part(struct loop *l, int64_t pc)
+{
+    for (uint32_t group = 0; group < l->groups; group++) {
+        for (uint32_t reg = 0; reg < PPU_MAX_VREGS; reg++) {
+            if (l->reg_written[reg] && l->now[reg] == RAW_FLOAT) {
+                put(l, loop_clean(l, reg, group), l->reg[reg][group]);
+            }
+        }
+    }
+    put(l, write_i32(l->t, (uint32_t)pc), l->end_pc);
+    LLVMBuildBr(l->t->builder, l->part_end);
+}
+
+void loop_stop_at(struct loop *l, uint32_t n)
+{
+    add32(l, l->done, n - block_of(l, n));
+    end_part(l, n);
+}
+
+void loop_unless(struct loop *l, LLVMValueRef stops, uint32_t n)
+{
+    LLVMBasicBlockRef stop = write_block(l->t), on = write_block(l->t);
+
+    write_rarely(l->t, stops, stop, on);
+    write_at(l->t, stop);
+    loop_stop_at(l, n);
+    write_at(l->t, on);
+}
+
+/* ---- blocks ---- */
+
+/* From instruction `from` to `to`: `done` has what was executed. */
+static void go(struct loop *l, uint32_t from, int64_t to)
+{
+    struct writer *const t = l->t;
+
+    if (to < 0 || to >= t->unit->insns) {
+        end_part(l, to);
+        return;
+    }
+    if (to > from) {
+        LLVMBuildBr(t->builder, l->at[to]);
+        return;
+    }
+    LLVMBasicBlockRef end = write_block(t);
+    write_rarely(t, LLVMBuildICmp(t->builder, LLVMIntUGT, get32(l, l->done), get32(l, l->stop), ""), end, l->at[to]);
+    write_at(t, end);
+    end_part(l, to);
+}
+
+/* Lanes that are active and have the guard. */
+static void guarded(const struct loop *l, uint32_t guard, LLVMValueRef sets[LOOP_GROUPS])
+{
+    for (uint32_t group = 0; group < l->groups; group++) {
+        LLVMValueRef has = loop_pred(l, guard & (PPU_GUARD_PRED | PPU_GUARD_NEGATE), group);
+        sets[group] = LLVMBuildAnd(l->t->builder, has, loop_get(l, l->t->mask, l->active[group]), "");
+    }
+}
+
+/* Lanes could go different ways: all go the way that is likely, or the part ends. */
+static void write_guess(struct loop *l, uint32_t n)
+{
+    const struct ppu_insn *const insn = insn_of(l, n);
+    struct writer *const t = l->t;
+    const bool back = insn->imm <= 0;
+    LLVMValueRef others[LOOP_GROUPS];
+
+    guarded(l, back ? insn->guard ^ PPU_GUARD_NEGATE : insn->guard, others);
+    LLVMValueRef done = LLVMBuildAdd(t->builder, get32(l, l->done), write_i32(t, n - block_of(l, n)), "");
+    LLVMValueRef far = LLVMBuildICmp(t->builder, LLVMIntUGE, done, get32(l, l->allowed), "");
+    loop_unless(l, l->parts > 1 ? LLVMBuildOr(t->builder, any(l, others), far, "") : any(l, others), n);
+    add32(l, l->done, n + 1 - block_of(l, n));
+    go(l, n, back ? (int64_t)n + insn->imm : (int64_t)n + 1);
+}
+
+static void write_branch(struct loop *l, uint32_t n)
+{
+    const struct ppu_insn *const insn = insn_of(l, n);
+    const uint32_t pred = insn->guard & PPU_GUARD_PRED;
+    struct writer *const t = l->t;
+    LLVMValueRef same = l->now_same[pred] ? l->now_same[pred]
+                        : l->same[pred]   ? loop_get(l, t->i1, l->same[pred])
+                                          : NULL;
+
+    if (insn->guard != 0 && !same) {
+        write_guess(l, n);
+        return;
+    }
+    LLVMBasicBlockRef taken = write_block(t), rest = write_block(t);
+    add32(l, l->done, n + 1 - block_of(l, n));
+    if (insn->guard == 0) {
+        same = LLVMConstInt(t->i1, 1, false);
+    } else if (insn->guard & PPU_GUARD_NEGATE) {
+        same = LLVMBuildNot(t->builder, same, "");
+    }
+    LLVMBuildCondBr(t->builder, same, taken, rest);
+    write_at(t, taken);
+    go(l, n, (int64_t)n + insn->imm);
+    write_at(t, rest);
+    go(l, n, (int64_t)n + 1);
+}
+
+/* Lanes that have the guard are not active any more. */
+static void write_leave(struct loop *l, uint32_t n, uint32_t which)
+{
+    struct writer *const t = l->t;
+    LLVMBasicBlockRef some = write_block(t), none = write_block(t), on = write_block(t);
+    LLVMValueRef sets[LOOP_GROUPS], rest[LOOP_GROUPS];
+
+    add32(l, l->done, n + 1 - block_of(l, n));
+    guarded(l, insn_of(l, n)->guard, sets);
+    LLVMBuildCondBr(t->builder, any(l, sets), some, on);
+    write_at(t, some);
+    count_lanes(l);
+    store_set(l, sets);
+    for (uint32_t group = 0; group < l->groups; group++) {
+        LLVMValueRef place = loop_set_place(l, l->left[which], group);
+        LLVMValueRef all = LLVMBuildOr(t->builder, write_load(t, t->i16, place), loop_bits(l, sets[group]), "");
+        write_store(t, all, place);
+        rest[group] = LLVMBuildAnd(t->builder, loop_get(l, t->mask, l->active[group]),
+                                   LLVMBuildNot(t->builder, sets[group], ""), "");
+        put(l, rest[group], l->active[group]);
+    }
+    LLVMBuildCondBr(t->builder, any(l, rest), on, none);
+    write_at(t, none);
+    end_part(l, (int64_t)n + 1);
+    write_at(t, on);
+    go(l, n, (int64_t)n + 1);
+}
+
+static void write_control(struct loop *l, uint32_t n)
+{
+    if (insn_of(l, n)->op == PPU_OP_BRA) {
+        write_branch(l, n);
+        return;
+    }
+    for (uint32_t i = 0; i < l->leave_count; i++) {
+        if (l->leaves[i] == n) {
+            write_leave(l, n, i);
+        }
+    }
+}
+
+static void write_block_at(struct loop *l, uint32_t begin)
+{
+    const uint32_t insns = l->t->unit->insns;
+    uint32_t n = begin;
+
+    write_at(l->t, l->at[begin]);
+    for (uint32_t reg = 0; reg < PPU_MAX_VREGS; reg++) {
+        l->now[reg] = l->raw[begin][reg] == FLOW_RAW ? RAW_FLOAT : RAW_NO;
+    }
+    for (uint32_t pred = 0; pred < PPU_PREDS; pred++) {
+        l->now_same[pred] = NULL;
+    }
+    while (n < insns && l->t->kind[n] != KIND_CONTROL && (n == begin || !l->begins[n])) {
+        loop_write_insn(l, n++);
+    }
+    if (n < insns && l->t->kind[n] == KIND_CONTROL && (n == begin || !l->begins[n])) {
+        write_control(l, n);
+        return;
+    }
+    add32(l, l->done, n - begin);
+    go(l, n - 1, n);
+}
+
+/* ---- parts ---- */
+
+static void begin_part(struct loop *l, LLVMBasicBlockRef next)
+{
+    struct writer *const t = l->t;
+    LLVMBasicBlockRef work = write_block(t);
+    LLVMValueRef sets[LOOP_GROUPS];
+
+    for (uint32_t group = 0; group < l->groups; group++) {
+        LLVMValueRef bits = write_load(t, t->i16, loop_set_place(l, active_set(l), group));
+        sets[group] = LLVMBuildBitCast(t->builder, bits, t->mask, "");
+        put(l, sets[group], l->active[group]);
+    }
+    LLVMBuildCondBr(t->builder, any(l, sets), work, next);
+    write_at(t, work);
+    load_part(l);
+    put(l, get32(l, l->begun), l->done);
+    put(l, get32(l, l->begun), l->since);
+    put(l, write_i64(t, 0), l->lines);
+    put(l, write_i32(t, 0), l->trace_at);
+    for (uint32_t pred = 0; pred < PPU_PREDS; pred++) {
+        if (l->same[pred]) {
+            put(l, loop_get(l, t->i1, l->begun_same[pred]), l->same[pred]);
+        }
+    }
+    LLVMBuildBr(t->builder, l->at[0]);
+}
+
+/* The part that was longest in the loop says what is the same for all lanes. */
+static void keep_best(struct loop *l, LLVMValueRef alive)
+{
+    struct writer *const t = l->t;
+    LLVMBasicBlockRef better = write_block(t), behind = write_block(t);
+    LLVMValueRef done = get32(l, l->done), best = get32(l, l->best_done);
+    LLVMValueRef later = LLVMBuildICmp(t->builder, LLVMIntUGT, done, best, "");
+    LLVMValueRef as_late = LLVMBuildAnd(t->builder, alive, LLVMBuildICmp(t->builder, LLVMIntEQ, done, best, ""), "");
+
+    LLVMBuildCondBr(t->builder, LLVMBuildOr(t->builder, later, as_late, ""), better, behind);
+    write_at(t, better);
+    put(l, done, l->best_done);
+    put(l, get32(l, l->end_pc), l->best_pc);
+    put(l, loop_get(l, t->i64, l->lines), l->best_lines);
+    for (uint32_t reg = 0; reg < PPU_SREGS; reg++) {
+        if (l->sreg_written[reg]) {
+            put(l, get32(l, l->sreg[reg]), l->best_sreg[reg]);
+        }
+    }
+    for (uint32_t pred = 0; pred < PPU_PREDS; pred++) {
+        if (l->same[pred]) {
+            put(l, loop_get(l, t->i1, l->same[pred]), l->best_same[pred]);
+        }
+    }
+    LLVMBuildBr(t->builder, behind);
+    write_at(t, behind);
+}
+
+static void finish_part(struct loop *l)
+{
+    struct writer *const t = l->t;
+    LLVMValueRef sets[LOOP_GROUPS];
+
+    write_at(t, l->part_end);
+    if (l->leave_count != 0) {
+        count_lanes(l);
+    }
+    for (uint32_t group = 0; group < l->groups; group++) {
+        sets[group] = loop_get(l, t->mask, l->active[group]);
+    }
+    memset(l->now, RAW_NO, sizeof(l->now));
+    store_set(l, sets);
+    LLVMValueRef alive = any(l, sets), done = get32(l, l->done);
+    keep_best(l, alive);
+    LLVMValueRef most = get32(l, l->all_most), least = get32(l, l->alive_least);
+    put(l, LLVMBuildSelect(t->builder, LLVMBuildICmp(t->builder, LLVMIntUGT, done, most, ""), done, most, ""),
+        l->all_most);
+    put(l, LLVMBuildSelect(t->builder, alive, smaller(l, done, least), least, ""), l->alive_least);
+}
+
+/* All parts, one after the other; then writes go on at `behind`. */
+static void write_parts(struct loop *l, LLVMBasicBlockRef behind)
+{
+    struct writer *const t = l->t;
+    LLVMBasicBlockRef before = LLVMGetInsertBlock(t->builder), begin = write_block(t), next = write_block(t);
+
+    LLVMBuildBr(t->builder, begin);
+    write_at(t, begin);
+    l->part = LLVMBuildPhi(t->builder, t->i64, "");
+    l->part_end = write_block(t);
+    for (uint32_t n = 0; n < t->unit->insns; n++) {
+        l->at[n] = l->begins[n] ? write_block(t) : NULL;
+    }
+    begin_part(l, next);
+    for (uint32_t n = 0; n < t->unit->insns; n++) {
+        if (l->begins[n]) {
+            write_block_at(l, n);
+        }
+    }
+    finish_part(l);
+    LLVMBuildBr(t->builder, next);
+    write_at(t, next);
+    LLVMValueRef more = LLVMBuildAdd(t->builder, l->part, write_i64(t, 1), "");
+    LLVMValueRef numbers[2] = { write_i64(t, 0), more };
+    LLVMBasicBlockRef from[2] = { before, next };
+    LLVMAddIncoming(l->part, numbers, from, 2);
+    LLVMBuildCondBr(t->builder, LLVMBuildICmp(t->builder, LLVMIntEQ, more, write_i64(t, l->parts), ""), behind, begin);
+    write_at(t, behind);
+}
+
+/* ---- rounds ---- */
+
+/* Predicates that are the same for all lanes, before the round. */
+static void begin_same(struct loop *l)
+{
+    struct writer *const t = l->t;
+
+    for (uint32_t pred = 0; pred < PPU_PREDS; pred++) {
+        if (l->same[pred]) {
+            LLVMBasicBlockRef on = write_block(t);
+            write_guard(t, PPU_GUARD_ON | pred);
+            LLVMValueRef taken = LLVMBuildICmp(t->builder, LLVMIntNE, get32(l, t->taken), write_i32(t, 0), "");
+            LLVMValueRef rest = LLVMBuildICmp(t->builder, LLVMIntNE, get32(l, t->rest), write_i32(t, 0), "");
+            put(l, taken, l->begun_same[pred]);
+            put(l, taken, l->best_same[pred]);
+            write_rarely(t, LLVMBuildAnd(t->builder, taken, rest, ""), t->leave, on);
+            write_at(t, on);
+        }
+    }
+}
+
+static void begin_round(struct loop *l)
+{
+    struct writer *const t = l->t;
+    LLVMBuilderRef b = t->builder;
+    LLVMValueRef begun = write_load(t, t->i32, write_field(t, t->turn, offsetof(struct tier_turn, done)));
+    LLVMValueRef budget = write_load(t, t->i32, write_field(t, t->turn, offsetof(struct tier_turn, budget)));
+
+    begin_same(l);
+    put(l, begun, l->begun);
+    put(l,
+        smaller(l, LLVMBuildSub(b, budget, write_i32(t, t->unit->insns), ""),
+                LLVMBuildAdd(b, begun, write_i32(t, LOOP_ROUND), "")),
+        l->stop);
+    put(l, write_i32(t, UINT32_MAX), l->allowed);
+}
+
+static void begin_parts(struct loop *l)
+{
+    struct writer *const t = l->t;
+    LLVMValueRef begun = get32(l, l->begun);
+
+    put(l, write_i32(t, 0), l->traced);
+    put(l, write_i32(t, LOOP_TRACE), l->traced_most);
+    put(l, write_i64(t, 0), l->lanes);
+    put(l, write_i64(t, 0), l->best_lines);
+    put(l, write_i32(t, 0), l->best_pc);
+    put(l, begun, l->best_done);
+    put(l, begun, l->all_most);
+    put(l, write_i32(t, UINT32_MAX), l->alive_least);
+    for (uint32_t reg = 0; reg < PPU_SREGS; reg++) {
+        if (l->sreg_written[reg]) {
+            put(l, write_load(t, t->i32, sreg_place(l, reg)), l->best_sreg[reg]);
+        }
+    }
+    for (uint32_t i = 0; i < l->leave_count; i++) {
+        for (uint32_t word = 0; word < sizeof(struct lanes) / 8; word++) {
+            write_store(t, write_i64(t, 0), write_field(t, l->left[i], 8ull * word));
+        }
+    }
+}
+
+static void end_round(struct loop *l)
+{
+    struct writer *const t = l->t;
+    const size_t lines = offsetof(struct sm_cta, count) + PPU_COUNTER_TRANSACTIONS * sizeof(uint64_t);
+
+    write_store(t, get32(l, l->best_done), write_field(t, t->turn, offsetof(struct tier_turn, done)));
+    write_store(t, LLVMBuildAdd(t->builder, t->base, get32(l, l->best_pc), ""),
+                write_field(t, t->w, offsetof(struct warp, pc)));
+    if (l->reads) {
+        write_count(t, write_field(t, t->cta, lines), loop_get(l, t->i64, l->best_lines));
+    }
+    for (uint32_t reg = 0; reg < PPU_SREGS; reg++) {
+        if (l->sreg_written[reg]) {
+            write_store(t, get32(l, l->best_sreg[reg]), sreg_place(l, reg));
+        }
+    }
+    for (uint32_t pred = 0; pred < PPU_PREDS; pred++) {
+        for (uint32_t half = 0; l->same[pred] && half < 2; half++) {
+            LLVMValueRef whole =
+                write_load(t, t->i64, write_field(t, t->x, offsetof(struct exec, whole) + half * sizeof(uint64_t)));
+            LLVMValueRef all = LLVMBuildSExt(t->builder, loop_get(l, t->i1, l->best_same[pred]), t->i64, "");
+            write_store(t, LLVMBuildAnd(t->builder, whole, all, ""),
+                        write_field(t, pred_set(l, pred), half * sizeof(uint64_t)));
+        }
+    }
+}
+
+/* Lanes that have left wait for their tokens. */
+static void settle(struct loop *l)
+{
+    struct writer *const t = l->t;
+    LLVMValueRef counted = LLVMGetNamedFunction(t->module, "kit_counted");
+    LLVMValueRef left = LLVMGetNamedFunction(t->module, "kit_left");
+    LLVMValueRef counts[] = { t->x, get32(l, l->begun), get32(l, l->best_done), loop_get(l, t->i64, l->lanes) };
+
+    LLVMBuildCall2(t->builder, LLVMGlobalGetValueType(counted), counted, counts, 4, "");
+    for (uint32_t i = 0; i < l->leave_count; i++) {
+        LLVMBasicBlockRef on = write_block(t);
+        LLVMValueRef pc = LLVMBuildAdd(t->builder, t->base, write_i32(t, l->leaves[i]), "");
+        LLVMValueRef arguments[] = { t->x, code_of(l, l->leaves[i]), t->calls, t->turn, pc, l->left[i] };
+        LLVMValueRef ok = LLVMBuildCall2(t->builder, LLVMGlobalGetValueType(left), left, arguments, 6, "");
+        LLVMBuildCondBr(t->builder, ok, on, t->leave);
+        write_at(t, on);
+    }
+    LLVMBasicBlockRef alive = write_block(t);
+    LLVMValueRef none = LLVMBuildICmp(t->builder, LLVMIntEQ, get32(l, l->alive_least), write_i32(t, UINT32_MAX), "");
+    LLVMBuildCondBr(t->builder, none, t->leave, alive);
+    write_at(t, alive);
+    write_store(t, LLVMBuildAdd(t->builder, t->base, get32(l, l->best_pc), ""),
+                write_field(t, t->w, offsetof(struct warp, pc)));
+}
+
+/* Registers that are steady no more. */
+static void forget_steady(struct loop *l)
+{
+    struct writer *const t = l->t;
+    uint32_t keeps = UINT32_MAX;
+
+    for (uint32_t reg = 0; reg < EXEC_STEADY; reg++) {
+        keeps &= l->reg_written[reg] ? ~(1u << reg) : UINT32_MAX;
+    }
+    LLVMValueRef place = write_field(t, t->x, offsetof(struct exec, steady));
+    write_store(t, LLVMBuildAnd(t->builder, write_load(t, t->i32, place), write_i32(t, keeps), ""), place);
+}
+
+static uint64_t saved_bytes(const struct loop *l)
+{
+    return (uint64_t)PPU_MAX_VREGS * l->t->unit->wave * sizeof(uint32_t) + sizeof(((struct warp *)0)->pred);
+}
+
+/* Copies what parts write, there or back. */
+static void save(struct loop *l, LLVMValueRef area, bool back)
+{
+    struct writer *const t = l->t;
+    const uint64_t row = t->unit->wave * sizeof(uint32_t);
+    uint64_t at = 0;
+
+    for (uint32_t reg = 0; reg <= PPU_MAX_VREGS; reg++) {
+        const bool preds = reg == PPU_MAX_VREGS;
+        if (!preds && !l->reg_written[reg]) {
+            continue;
+        }
+        LLVMValueRef own =
+            preds ? write_field(t, t->w, offsetof(struct warp, pred)) : write_field(t, t->vreg, reg * row);
+        const uint64_t bytes = preds ? sizeof(((struct warp *)0)->pred) : row;
+        LLVMValueRef kept = write_field(t, area, at);
+        for (uint64_t i = 0; i < bytes; i += 4ull * TIER_CHUNK) {
+            LLVMValueRef from = write_field(t, back ? kept : own, i), to = write_field(t, back ? own : kept, i);
+            write_store(t, write_load(t, t->lanes, from), to);
+        }
+        at += bytes;
+    }
+}
+
+/* ---- the function ---- */
+
+static void make_variables(struct loop *l)
+{
+    const struct writer *const t = l->t;
+    LLVMValueRef *const words[] = { &l->done,    &l->since,       &l->end_pc,      &l->stop,     &l->allowed,
+                                    &l->begun,   &l->traced,      &l->traced_most, &l->trace_at, &l->best_done,
+                                    &l->best_pc, &l->alive_least, &l->all_most };
+    LLVMValueRef *const longs[] = { &l->lines, &l->lanes, &l->best_lines };
+
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+        *words[i] = variable(l, t->i32);
+    }
+    for (size_t i = 0; i < sizeof(longs) / sizeof(longs[0]); i++) {
+        *longs[i] = variable(l, t->i64);
+    }
+    for (uint32_t reg = 0; reg < PPU_MAX_VREGS; reg++) {
+        for (uint32_t group = 0; l->reg_named[reg] && group < l->groups; group++) {
+            l->reg[reg][group] = variable(l, t->lanes);
+        }
+        l->first[reg] = l->first_of[reg] ? variable(l, t->i32) : NULL;
+        l->step[reg] = l->first_of[reg] ? variable(l, t->i32) : NULL;
+    }
+    for (uint32_t reg = 0; reg < PPU_SREGS; reg++) {
+        l->sreg[reg] = l->sreg_named[reg] ? variable(l, t->i32) : NULL;
+        l->best_sreg[reg] = l->sreg_written[reg] ? variable(l, t->i32) : NULL;
+    }
+    for (uint32_t group = 0; group < l->groups; group++) {
+        l->active[group] = variable(l, t->mask);
+    }
+    for (uint32_t pred = 0; pred < PPU_PREDS; pred++) {
+        const bool same = l->pred_writers[pred] == WRITERS_SAME;
+        l->same[pred] = same ? variable(l, t->i1) : NULL;
+        l->best_same[pred] = same ? variable(l, t->i1) : NULL;
+        l->begun_same[pred] = same ? variable(l, t->i1) : NULL;
+        for (uint32_t group = 0; l->pred_named[pred] && group < l->groups; group++) {
+            l->pred[pred][group] = variable(l, t->mask);
+        }
+    }
+    for (uint32_t i = 0; i < l->leave_count; i++) {
+        l->left[i] = variable(l, LLVMArrayType2(t->i64, sizeof(struct lanes) / 8));
+    }
+    l->place = variable(l, LLVMArrayType2(t->i64, sizeof(struct kit_place) / 8));
+    l->row = variable(l, LLVMArrayType2(t->i64, (sizeof(struct tier_row) + 7) / 8));
+    l->words = variable(l, t->lanes);
+    l->trace = l->parts > 1 ? variable(l, LLVMArrayType2(t->i32, LOOP_TRACE)) : NULL;
+    for (uint32_t n = 0; n < t->unit->insns; n++) {
+        if (t->kind[n] == KIND_LOAD_ONE) {
+            l->page[n] = variable(l, LLVMArrayType2(t->i64, sizeof(struct page) / 8));
+            write_store(t, write_i64(t, 0), write_field(t, l->page[n], offsetof(struct page, bytes)));
+        }
+    }
+}
+
+/* Leaves at once when the condition holds. */
+static void refuse(struct loop *l, LLVMValueRef condition)
+{
+    LLVMBasicBlockRef on = write_block(l->t);
+
+    write_rarely(l->t, condition, l->t->leave, on);
+    write_at(l->t, on);
+}
+
+/* Floats of before the loop that would be taken for some of its own: their NaNs must be the one. */
+static void refuse_floats(struct loop *l)
+{
+    struct writer *const t = l->t;
+    LLVMValueRef differ = LLVMConstNull(t->lanes);
+
+    for (uint32_t chunk = 0; chunk < t->unit->wave / TIER_CHUNK; chunk++) {
+        LLVMValueRef set = write_load(t, t->i16, write_field(t, active_set(l), chunk * TIER_CHUNK / 8));
+        LLVMValueRef active = LLVMBuildBitCast(t->builder, set, t->mask, "");
+        for (uint32_t reg = 0; reg < PPU_MAX_VREGS; reg++) {
+            bool raw = false;
+            for (uint32_t n = 0; n < t->unit->insns; n++) {
+                raw = raw || (l->begins[n] && l->raw[n][reg] == FLOW_RAW);
+            }
+            if (raw) {
+                const uint64_t at = ((uint64_t)reg * t->unit->wave + chunk * TIER_CHUNK) * sizeof(uint32_t);
+                LLVMValueRef value = write_load(t, t->lanes, write_field(t, t->vreg, at));
+                LLVMValueRef changed = LLVMBuildXor(t->builder, value, loop_canonical(l, value), "");
+                changed = LLVMBuildSelect(t->builder, active, changed, LLVMConstNull(t->lanes), "");
+                differ = LLVMBuildOr(t->builder, differ, changed, "");
+            }
+        }
+    }
+    LLVMValueRef set = LLVMBuildICmp(t->builder, LLVMIntNE, differ, LLVMConstNull(t->lanes), "");
+    refuse(l, LLVMBuildICmp(t->builder, LLVMIntNE, loop_bits(l, set), LLVMConstNull(t->i16), ""));
+}
+
+/* The type of tokens that an instruction lets lanes wait for. */
+static uint32_t wait_type(const struct ppu_insn *insn)
+{
+    return insn->op == PPU_OP_SYNC ? PPU_TOKEN_SYNC : insn->op == PPU_OP_BRK ? PPU_TOKEN_BRK : PPU_TOKEN_CONT;
+}
+
+static void ask(struct loop *l)
+{
+    struct writer *const t = l->t;
+
+    if (l->needs_whole) {
+        refuse(l, LLVMBuildNot(t->builder, loop_get(l, t->i1, t->full), ""));
+    }
+    if (l->reads) {
+        LLVMValueRef function = LLVMGetNamedFunction(t->module, "kit_may_read");
+        LLVMValueRef may = LLVMBuildCall2(t->builder, LLVMGlobalGetValueType(function), function, &t->x, 1, "");
+        refuse(l, LLVMBuildNot(t->builder, may, ""));
+    }
+    for (uint32_t n = 0; n < t->unit->insns; n++) {
+        const struct ppu_insn *const insn = insn_of(l, n);
+        if (t->kind[n] == KIND_LOAD && insn->lane_off) {
+            const uint32_t apart = insn->indexed ? 1 : ppu_width_bytes(insn->width);
+            LLVMValueRef steady = LLVMGetNamedFunction(t->module, "kit_steady");
+            LLVMValueRef arguments[] = { t->x, write_i32(t, insn->rb), write_i32(t, t->unit->wave),
+                                         write_i32(t, apart) };
+            LLVMValueRef step = LLVMBuildCall2(t->builder, LLVMGlobalGetValueType(steady), steady, arguments, 4, "");
+            refuse(l, LLVMBuildICmp(t->builder, LLVMIntUGT, step, write_i32(t, 1), ""));
+            put(l, step, l->step[insn->rb]);
+        }
+    }
+    for (uint32_t i = 0; i < l->leave_count; i++) {
+        LLVMValueRef pc = LLVMBuildAdd(t->builder, t->base, write_i32(t, l->leaves[i]), "");
+        LLVMValueRef target = LLVMBuildAdd(t->builder, pc, write_i32(t, (uint32_t)insn_of(l, l->leaves[i])->imm), "");
+        LLVMValueRef arguments[] = { t->x, write_i32(t, wait_type(insn_of(l, l->leaves[i]))), target };
+        LLVMValueRef wait = LLVMGetNamedFunction(t->module, "kit_would_wait");
+        LLVMValueRef waits = LLVMBuildCall2(t->builder, LLVMGlobalGetValueType(wait), wait, arguments, 3, "");
+        refuse(l, LLVMBuildNot(t->builder, waits, ""));
+    }
+    refuse_floats(l);
+}
+
+void loop_write(struct loop *l)
+{
+    struct writer *const t = l->t;
+    const bool saves = l->guesses && l->parts > 1;
+    LLVMBasicBlockRef round = write_block(t), again = write_block(t), behind = write_block(t), end = write_block(t);
+
+    make_variables(l);
+    LLVMValueRef area = saves ? variable(l, LLVMArrayType2(LLVMInt8TypeInContext(t->context), saved_bytes(l))) : NULL;
+    ask(l);
+    LLVMBuildBr(t->builder, round);
+    write_at(t, round);
+    begin_round(l);
+    if (saves) {
+        save(l, area, false);
+    }
+    LLVMBuildBr(t->builder, again);
+    write_at(t, again);
+    begin_parts(l);
+    write_parts(l, behind);
+    if (saves) {
+        LLVMBasicBlockRef undo = write_block(t), good = write_block(t);
+        LLVMValueRef least = get32(l, l->alive_least);
+        write_rarely(t, LLVMBuildICmp(t->builder, LLVMIntUGT, get32(l, l->all_most), least, ""), undo, good);
+        write_at(t, undo);
+        save(l, area, true);
+        put(l, least, l->allowed);
+        LLVMBuildBr(t->builder, again);
+        write_at(t, good);
+    }
+    end_round(l);
+    forget_steady(l);
+    if (l->leave_count != 0) {
+        settle(l);
+    }
+    LLVMValueRef on = LLVMBuildICmp(t->builder, LLVMIntUGT, get32(l, l->best_done), get32(l, l->begun), "");
+    on = LLVMBuildAnd(t->builder, on, LLVMBuildICmp(t->builder, LLVMIntEQ, get32(l, l->best_pc), write_i32(t, 0), ""),
+                      "");
+    LLVMBuildCondBr(t->builder, on, end, t->leave);
+    write_at(t, end);
+    LLVMBuildCondBr(t->builder, write_must_leave(t), t->leave, round);
+}
