@@ -38,6 +38,7 @@ for name in chosen:
         os.kill(os.getpid(), signal.SIGSEGV)
     if name == "hang":
         time.sleep(100)
+    time.sleep(0.2 if os.environ["OCL_ICD_VENDORS"].endswith("pocl.icd") else 0.4)
     print(words[name], flush=True)
 with open(os.environ["CL_CONFORMANCE_RESULTS_FILENAME"], "w") as file:
     json.dump({"results": {name: results[name] for name in chosen}}, file)
@@ -68,8 +69,9 @@ class Scratch:
         Path(self.bin, name).write_text(text)
         Path(self.bin, name).chmod(0o755)
 
-    def run(self, *words, suites="suites", limit=2):
+    def run(self, *words, suites="suites", limit=2, pocl="/nowhere/pocl.icd"):
         script = re.sub(r"(\[.*\]), \d+\),$", rf"\1, {limit}),", (TOP / "tests/opencl/conformance").read_text(), flags=re.MULTILINE)
+        script = re.sub(r'^POCL = .*$', f'POCL = "{pocl}"', script, flags=re.MULTILINE)
         Path(self.folder, "script/tests/opencl").mkdir(parents=True, exist_ok=True)
         path = Path(self.folder, "script/tests/opencl/conformance")
         path.write_text(script)
@@ -169,6 +171,27 @@ def only_what_is_left(scratch):
     assert "good..." not in log and "absent..." not in log and "crash..." in log, log
 
 
+@in_scratch
+def beside_pocl(scratch):
+    pocl = scratch.folder / "pocl.icd"
+    pocl.touch()
+    done = scratch.run("--pocl", "vectors", pocl=pocl)
+    row = json.loads(next(line for line in done.stdout.splitlines() if line.startswith("{")))
+    ours, other = (float(number) for number in re.match(r"([\d.]+) s beside ([\d.]+) s of pocl", row["note"]).groups())
+    assert row["name"] == "cts.vectors.vs_pocl" and row["budget"] == 2, row
+    assert ours >= 0.3 and other >= 0.1 and abs(row["value"] - ours / other) < 0.01, row
+    told = f"- vectors: {ours} s, pocl {other} s, 1 subtests that pass on both"
+    assert told in scratch.page.read_text(), scratch.page.read_text()
+    log = Path(scratch.folder, "build/vectors-pocl.log").read_text()
+    assert "good..." in log and "bad..." not in log and "crash..." not in log, log
+    done = scratch.run("--pocl", "pipes", pocl=pocl)
+    assert not any(line.startswith("{") for line in done.stdout.splitlines()), done
+    assert told in scratch.page.read_text(), scratch.page.read_text()
+    pocl.unlink()
+    done = scratch.run("--pocl", "vectors", pocl=pocl)
+    assert done.returncode == 2 and "install Debian's package pocl-opencl-icd" in done.stderr, done
+
+
 tap.main([
     ("a folder that is no suite is named", no_suite),
     ("a test that there is not is named", no_such_test),
@@ -177,5 +200,6 @@ tap.main([
     ("subtests that crash or hang fail alone", crashes_and_hangs),
     ("subtests that a test has no time for are not reached, and can be run later", not_reached_in_time),
     ("only subtests that did not pass run again when asked", only_what_is_left),
+    ("times are told beside pocl's, of what passes on both", beside_pocl),
     ("a program that does not start fails with all its subtests", does_not_start),
 ])
