@@ -47,15 +47,15 @@ struct code_fixup {
 
 struct kernel_info;
 struct enqueued_child;
-struct place;
+struct site;
 
-/* Places of the source (compiler/debug/place.h), and a hash table of them. */
-struct places {
-    struct place *place;
+/* Places of the source (compiler/debug/site.h), and a hash table of them. */
+struct sites {
+    struct site *site;
     uint32_t count;
     unsigned cap;
-    uint32_t *slot;
-    uint32_t slots; /* a power of two, or 0 */
+    uint32_t *bucket; /* numbers of sites; 0: it is free */
+    uint32_t buckets; /* a power of two, or 0 */
 };
 
 struct compilation {
@@ -94,7 +94,7 @@ struct compilation {
     uint32_t format_count;
     unsigned format_cap;
 
-    struct places places;
+    struct sites sites;
 
     struct bytes log;
     jmp_buf no_memory;

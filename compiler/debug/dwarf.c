@@ -203,7 +203,7 @@ static void put_abstract(struct dwarf_unit *unit, LLVMMetadataRef function)
 }
 
 /* The offset of an entry; 0: it has not been written. */
-static uint32_t entry_of(const struct dwarf_unit *unit, LLVMMetadataRef node)
+static uint32_t written_at(const struct dwarf_unit *unit, LLVMMetadataRef node)
 {
     for (uint32_t i = 0; i < unit->entry_count; i++) {
         if (unit->entries[i].node == node) {
@@ -218,7 +218,7 @@ static void put_referred(struct dwarf_unit *unit)
 {
     for (uint32_t i = 0; i < unit->reference_count; i++) {
         const struct dwarf_reference reference = unit->references[i];
-        uint32_t offset = entry_of(unit, reference.node);
+        uint32_t offset = written_at(unit, reference.node);
 
         if (offset == 0) {
             offset = (uint32_t)unit->info.len;

@@ -3,8 +3,8 @@
 #include "compiler/debug/dwarf_unit.h"
 
 #include "compiler/base/kernel.h"
-#include "compiler/debug/place.h"
 #include "compiler/debug/section.h"
+#include "compiler/debug/site.h"
 #include "compiler/debug/variable.h"
 #include "ppu/isa.h"
 
@@ -75,10 +75,10 @@ static void put_row(struct bytes *line, const struct row *before, const struct r
 
 static struct row row_of(struct dwarf_unit *unit, const struct debug_span *span)
 {
-    LLVMMetadataRef location = place_location(unit->compilation, span->place);
+    LLVMMetadataRef location = site_location(unit->compilation, span->site);
     LLVMMetadataRef scope = location ? LLVMDILocationGetScope(location) : NULL;
 
-    return (struct row){ span->insn, place_line(unit->compilation, span->place),
+    return (struct row){ span->insn, site_line(unit->compilation, span->site),
                          unit_file(unit, scope ? LLVMDIScopeGetFile(scope) : NULL) };
 }
 

@@ -2,7 +2,7 @@
 #include "compiler/debug/scope.h"
 
 #include "compiler/debug/metadata.h"
-#include "compiler/debug/place.h"
+#include "compiler/debug/site.h"
 #include "ppu/macros.h"
 
 bool scope_is_function(LLVMMetadataRef node)
@@ -75,7 +75,7 @@ void scopes_make(struct scopes *scopes, struct compilation *compilation, const s
     for (uint32_t i = 0; i < code->span_count; i++) {
         uint32_t first = PPU_MAX(code->span[i].insn, body->first);
         uint32_t end = i + 1 < code->span_count ? code->span[i + 1].insn : body->end;
-        LLVMMetadataRef location = place_location(compilation, code->span[i].place);
+        LLVMMetadataRef location = site_location(compilation, code->span[i].site);
 
         end = PPU_MIN(end, body->end);
         if (first < end && location) {

@@ -21,13 +21,13 @@ void debug_variable_note(struct compilation *compilation, struct debug_variables
     variables->variable[variables->count++] = *variable;
 }
 
-void debug_code_note(struct compilation *compilation, struct debug_code *code, uint32_t insn, uint32_t place)
+void debug_code_note(struct compilation *compilation, struct debug_code *code, uint32_t insn, uint32_t site)
 {
-    if (place == 0 || (code->span_count != 0 && code->span[code->span_count - 1].place == place)) {
+    if (site == 0 || (code->span_count != 0 && code->span[code->span_count - 1].site == site)) {
         return;
     }
     code->span = arena_grow(&compilation->arena, code->span, sizeof(*code->span), code->span_count, &code->span_cap);
-    code->span[code->span_count++] = (struct debug_span){ insn, place };
+    code->span[code->span_count++] = (struct debug_span){ insn, site };
 }
 
 void debug_code_add_body(struct compilation *compilation, struct debug_code *code, const struct debug_body *body)

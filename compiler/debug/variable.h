@@ -27,10 +27,10 @@ struct debug_variables {
     unsigned cap;
 };
 
-/* From an instruction of a kernel on, counted from its first, code comes from a place. */
+/* From an instruction of a kernel on, counted from its first, code comes from a site. */
 struct debug_span {
     uint32_t insn;
-    uint32_t place;
+    uint32_t site;
 };
 
 /* Code of one function of the source: of a kernel, or of what a kernel calls. */
@@ -52,8 +52,8 @@ struct debug_code {
 /* Notes a variable. One that is noted again with something else is nowhere. */
 void debug_variable_note(struct compilation *compilation, struct debug_variables *variables,
                          const struct debug_variable *variable);
-/* Code from `insn` on comes from the place. */
-void debug_code_note(struct compilation *compilation, struct debug_code *code, uint32_t insn, uint32_t place);
+/* Code from `insn` on comes from the site. */
+void debug_code_note(struct compilation *compilation, struct debug_code *code, uint32_t insn, uint32_t site);
 void debug_code_add_body(struct compilation *compilation, struct debug_code *code, const struct debug_body *body);
 
 #endif

@@ -2,7 +2,7 @@
 #include "compiler/isel/select.h"
 
 #include "compiler/base/const_data.h"
-#include "compiler/debug/place.h"
+#include "compiler/debug/site.h"
 #include "compiler/mir/functions.h"
 #include "ppu/macros.h"
 
@@ -188,16 +188,16 @@ static uint32_t prologue(const struct isel *s)
 }
 
 /* For debuggers a line begins where its own code does, not where a constant of it is loaded before. */
-static uint32_t place_here(const struct isel *s)
+static uint32_t site_here(const struct isel *s)
 {
-    return s->block == prologue(s) && s->compilation->options->debug != 0 ? s->entry_place : s->place;
+    return s->block == prologue(s) && s->compilation->options->debug != 0 ? s->entry_site : s->site;
 }
 
 struct mir_insn *select_add(struct isel *s, const struct mir_insn *insn)
 {
     struct mir_insn *added = mir_add(s->mir, s->block, insn);
 
-    added->place = place_here(s);
+    added->site = site_here(s);
     if (added->d.reg != 0 && mir_class_of(s->mir, added->d) == MIR_SCALAR && added->code.format != PPU_FMT_MEM) {
         added->code.scalar = 1;
     }
@@ -558,7 +558,7 @@ static void select_end(struct isel *s, LLVMValueRef end)
 {
     struct mir_block *block = &s->mir->blocks[s->block];
 
-    block->place = s->place;
+    block->site = s->site;
     switch (LLVMGetInstructionOpcode(end)) {
     case LLVMRet:
         block->end = s->function ? MIR_RETURN : MIR_EXIT;
@@ -585,7 +585,7 @@ static void select_instruction(struct isel *s, LLVMValueRef value)
 {
     s->number = ir_value(s->ir, value);
     s->scalar = s->ir->scalar[s->number];
-    s->place = place_of(s->compilation, value);
+    s->site = site_of(s->compilation, value);
     if (LLVMIsATerminatorInst(value)) {
         s->scalar = s->ir->flow->convergent[s->block] && !s->ir->force[s->number];
         select_end(s, value);
@@ -643,7 +643,7 @@ static void join_prologue(struct isel *s)
     *entry = s->mir->blocks[prologue(s)];
     entry->end = own.end;
     entry->cond = own.cond;
-    entry->place = own.place;
+    entry->site = own.site;
     for (uint32_t i = 0; i < own.count; i++) {
         mir_add(s->mir, 0, &own.insns[i]);
     }
@@ -690,7 +690,7 @@ struct mir *select_function(struct compilation *compilation, struct kernel_info 
     s->mir->function = ir->function;
     s->mir->local_bytes = kernel->local_begin;
     s->mir->return_at = function ? function->return_at : 0;
-    s->entry_place = s->place = place_of_line(compilation, line_of_function(ir)); /* of what fetches its arguments */
+    s->entry_site = s->site = site_of_line(compilation, line_of_function(ir)); /* of what fetches its arguments */
     select_arguments(s);
     for (uint32_t b = 0; b < ir->flow->count; b++) {
         s->block = b;

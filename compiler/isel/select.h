@@ -58,8 +58,8 @@ struct isel {
     struct mir *mir;
     struct element **values; /* elements of each value of the IR */
     uint32_t block;          /* where instructions go */
-    uint32_t place;          /* of the source (compiler/debug/place.h) */
-    uint32_t entry_place;    /* of the function */
+    uint32_t site;           /* of the source (compiler/debug/site.h) */
+    uint32_t entry_site;     /* of the function */
     uint32_t number;         /* of the value being selected, IR_NO_VALUE for none */
     bool scalar;             /* it is scalar */
     struct constant *pool;   /* constants in scalar registers, loaded at the beginning */

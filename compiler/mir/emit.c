@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "compiler/mir/emit.h"
 
-#include "compiler/debug/place.h"
+#include "compiler/debug/site.h"
 #include "compiler/mir/functions.h"
 #include "compiler/mir/subvector/insert.h"
 
@@ -38,13 +38,13 @@ static uint32_t here(const struct emit *e)
     return (uint32_t)(e->compilation->code.len / PPU_INSN_BYTES) - e->first;
 }
 
-static void note_place(struct emit *e, uint32_t place)
+static void note_site(struct emit *e, uint32_t site)
 {
     struct kernel_info *k = e->kernel;
-    const uint32_t line = place_line(e->compilation, place);
+    const uint32_t line = site_line(e->compilation, site);
 
     if (k->debug) {
-        debug_code_note(e->compilation, k->debug, here(e), place);
+        debug_code_note(e->compilation, k->debug, here(e), site);
     }
     if (line == 0 || (k->line_count != 0 && k->lines[k->line_count - 1].line == line)) {
         return;
@@ -78,12 +78,12 @@ static void check_word(const struct emit *e, uint64_t word, const struct ppu_ins
     }
 }
 
-static void put_word(struct emit *e, struct ppu_insn insn, uint32_t place)
+static void put_word(struct emit *e, struct ppu_insn insn, uint32_t site)
 {
     uint64_t word = ppu_isa_encode(&insn);
 
     check_word(e, word, &insn);
-    note_place(e, place);
+    note_site(e, site);
     bytes_add(&e->compilation->code, &word, sizeof(word));
     if (e->compilation->code.lost) {
         longjmp(e->compilation->no_memory, 1);
@@ -127,7 +127,7 @@ static void put_insn(struct emit *e, const struct mir_insn *insn)
         e->calls = arena_grow(&e->compilation->arena, e->calls, sizeof(e->calls[0]), e->call_count, &e->call_cap);
         e->calls[e->call_count++] = (struct emit_call){ here(e), insn->callee - 1 };
     }
-    put_word(e, code, insn->place);
+    put_word(e, code, insn->site);
     if (insn->data != 0) {
         struct compilation *compilation = e->compilation;
         compilation->fixups = arena_grow(&compilation->arena, compilation->fixups, sizeof(compilation->fixups[0]),
@@ -138,7 +138,7 @@ static void put_insn(struct emit *e, const struct mir_insn *insn)
 
 /* ---- ends of blocks ---- */
 
-static void put_jump(struct emit *e, enum ppu_op op, struct mir_ref guard, uint32_t block, uint32_t place)
+static void put_jump(struct emit *e, enum ppu_op op, struct mir_ref guard, uint32_t block, uint32_t site)
 {
     struct ppu_insn code = { .op = (uint8_t)op, .format = ppu_isa_row(op)->format, .guard = guard_bits(e, guard) };
 
@@ -147,7 +147,7 @@ static void put_jump(struct emit *e, enum ppu_op op, struct mir_ref guard, uint3
         e->jumps = arena_grow(&e->compilation->arena, e->jumps, sizeof(e->jumps[0]), e->jump_count, &e->jump_cap);
         e->jumps[e->jump_count++] = (struct emit_jump){ here(e), block };
     }
-    put_word(e, code, place);
+    put_word(e, code, site);
 }
 
 /* A block that only goes on: jumps to it go there. A loop always has a block with more: its end, or a yield. */
@@ -204,12 +204,12 @@ static uint32_t next_block(const struct emit *e, uint32_t block)
     return block;
 }
 
-static void put_edge(struct emit *e, uint32_t from, uint32_t to, uint32_t place)
+static void put_edge(struct emit *e, uint32_t from, uint32_t to, uint32_t site)
 {
     struct edge edge = edge_of(e, from, to);
 
     if (edge.op != PPU_OP_BRA || edge.to != next_block(e, from)) {
-        put_jump(e, edge.op, (struct mir_ref){ 0 }, edge.to, place);
+        put_jump(e, edge.op, (struct mir_ref){ 0 }, edge.to, site);
     }
 }
 
@@ -261,10 +261,10 @@ static void put_branch(struct emit *e, uint32_t b)
     const struct flow_block *block = &e->mir->flow->blocks[b];
     struct mir_ref cond = e->mir->blocks[b].cond;
     struct edge edges[2] = { edge_of(e, b, block->succ[0]), edge_of(e, b, block->succ[1]) };
-    uint32_t place = e->mir->blocks[b].place, guarded = 0;
+    uint32_t site = e->mir->blocks[b].site, guarded = 0;
 
     if (edges[0].op == edges[1].op && edges[0].to == edges[1].to) {
-        put_edge(e, b, block->succ[0], place);
+        put_edge(e, b, block->succ[0], site);
         return;
     }
     if (goes_second(e, b, edges[0], edges[1])) {
@@ -273,12 +273,12 @@ static void put_branch(struct emit *e, uint32_t b)
     }
     if (leaves_loop(e, b, edges[guarded], edges[1 - guarded])) { /* those that fall through go first */
         cond.negated = !cond.negated;
-        put_jump(e, PPU_OP_BRA, cond, edges[1 - guarded].to, place);
-        put_jump(e, PPU_OP_BRA, (struct mir_ref){ 0 }, edges[guarded].to, place);
+        put_jump(e, PPU_OP_BRA, cond, edges[1 - guarded].to, site);
+        put_jump(e, PPU_OP_BRA, (struct mir_ref){ 0 }, edges[guarded].to, site);
         return;
     }
-    put_jump(e, edges[guarded].op, cond, edges[guarded].to, place);
-    put_edge(e, b, block->succ[1 - guarded], place);
+    put_jump(e, edges[guarded].op, cond, edges[guarded].to, site);
+    put_edge(e, b, block->succ[1 - guarded], site);
 }
 
 static void put_tokens(struct emit *e, uint32_t b)
@@ -288,13 +288,13 @@ static void put_tokens(struct emit *e, uint32_t b)
     for (uint32_t t = 0; t < flow->token_count; t++) {
         if (flow->tokens[t].block == b && !mir_only_ends(e->mir, flow->tokens[t].target)) {
             put_jump(e, flow->tokens[t].is_break ? PPU_OP_PBRK : PPU_OP_SSY, (struct mir_ref){ 0 },
-                     flow->tokens[t].target, e->mir->blocks[b].place);
+                     flow->tokens[t].target, e->mir->blocks[b].site);
         }
     }
 }
 
 /* A function keeps its return address in its frame; v0 has it before and after. */
-static void put_return_access(struct emit *e, bool store, uint32_t place)
+static void put_return_access(struct emit *e, bool store, uint32_t site)
 {
     struct mir_insn insn = mir_insn(store ? PPU_OP_STL : PPU_OP_LDL);
 
@@ -303,13 +303,13 @@ static void put_return_access(struct emit *e, bool store, uint32_t place)
     insn.code.wa = insn.code.wb = 0;
     insn.code.no_base = 1;
     insn.code.imm = (int32_t)e->mir->return_at;
-    put_word(e, insn.code, place);
+    put_word(e, insn.code, site);
 }
 
-static void put_return(struct emit *e, uint32_t place)
+static void put_return(struct emit *e, uint32_t site)
 {
-    put_return_access(e, false, place);
-    put_word(e, mir_insn(PPU_OP_RET).code, place);
+    put_return_access(e, false, site);
+    put_word(e, mir_insn(PPU_OP_RET).code, site);
 }
 
 static void set_distance(const struct emit *e, uint32_t insn, uint32_t target)
@@ -336,13 +336,13 @@ static void put_end(struct emit *e, uint32_t b)
     put_tokens(e, b);
     switch (block->end) {
     case MIR_EXIT:
-        put_jump(e, PPU_OP_EXIT, (struct mir_ref){ 0 }, 0, block->place);
+        put_jump(e, PPU_OP_EXIT, (struct mir_ref){ 0 }, 0, block->site);
         break;
     case MIR_RETURN:
-        put_return(e, block->place);
+        put_return(e, block->site);
         break;
     case MIR_JUMP:
-        put_edge(e, b, e->mir->flow->blocks[b].succ[0], block->place);
+        put_edge(e, b, e->mir->flow->blocks[b].succ[0], block->site);
         break;
     case MIR_BRANCH:
         put_branch(e, b);
@@ -377,12 +377,12 @@ static struct position segment_end(const struct emit *e, struct position at)
     return at;
 }
 
-static uint32_t put_sync(struct emit *e, enum ppu_op op, struct mir_ref guard, uint32_t place)
+static uint32_t put_sync(struct emit *e, enum ppu_op op, struct mir_ref guard, uint32_t site)
 {
     struct ppu_insn code = { .op = (uint8_t)op, .format = ppu_isa_row(op)->format, .guard = guard_bits(e, guard) };
 
     code.immed = 1;
-    put_word(e, code, place);
+    put_word(e, code, site);
     return here(e) - 1;
 }
 
@@ -402,17 +402,17 @@ static void put_copy(struct emit *e, uint32_t part, const struct mir_insn *borde
         is_part.code.cmp = PPU_ICMP_EQ;
         is_part.a = border->a;
         is_part.d = border->pred;
-        is_part.place = border->place;
+        is_part.site = border->site;
         put_insn(e, &is_part);
     }
     others.negated = true;
-    uint32_t token = put_sync(e, PPU_OP_SSY, (struct mir_ref){ 0 }, border->place);
-    uint32_t wait = put_sync(e, PPU_OP_SYNC, others, border->place);
+    uint32_t token = put_sync(e, PPU_OP_SSY, (struct mir_ref){ 0 }, border->site);
+    uint32_t wait = put_sync(e, PPU_OP_SYNC, others, border->site);
     put_code(e, from, to);
     if (to.insn == 0) { /* a jump there goes to the copy's own end */
         e->start[to.block] = here(e);
     }
-    uint32_t meet = put_sync(e, PPU_OP_SYNC, (struct mir_ref){ 0 }, border->place);
+    uint32_t meet = put_sync(e, PPU_OP_SYNC, (struct mir_ref){ 0 }, border->site);
     resolve_jumps(e, jumps);
     set_distance(e, token, here(e));
     set_distance(e, wait, here(e));

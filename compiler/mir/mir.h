@@ -48,7 +48,7 @@ struct mir_insn {
     struct mir_ref d, a, b, c;
     struct mir_ref pred;  /* operand of sel */
     struct mir_ref guard; /* reg 0: always */
-    uint32_t place;       /* of the source (compiler/debug/place.h), 0: not known */
+    uint32_t site;        /* of the source (compiler/debug/site.h), 0: not known */
     uint32_t
         data; /* 1 + index of the compilation's variable whose offset from the code's base is added to the immediate */
     uint32_t callee;                /* of call: 1 + number among the kernel's functions */
@@ -70,7 +70,7 @@ struct mir_block {
     unsigned cap;
     enum mir_end end;
     struct mir_ref cond;
-    uint32_t place; /* of the end */
+    uint32_t site; /* of the end */
 };
 
 /* How the parts of a wave enter a kernel (D6). */

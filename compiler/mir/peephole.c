@@ -95,7 +95,7 @@ static bool fuse(struct mir_block *block, uint32_t at, const struct mir_counts *
     both.b = product.b;
     both.c = same_ref(sum->a, product.d) ? sum->b : sum->a;
     both.d = sum->d;
-    both.place = sum->place;
+    both.site = sum->site;
     both.code.scalar = sum->code.scalar;
     *sum = both;
     return true;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "compiler/mir/pressure.h"
 
-#include "compiler/debug/place.h"
+#include "compiler/debug/site.h"
 #include "compiler/mir/liveness.h"
 
 #include "ppu/macros.h"
@@ -97,8 +97,8 @@ static void number_points(struct mir *mir, struct pressure *p)
         for (uint32_t s = p->first[b]; s < p->first[b + 1]; s++) {
             uint32_t i = s - p->first[b];
             p->block[s] = b;
-            p->line[s] = place_line(mir->compilation,
-                                    i < mir->blocks[b].count ? mir->blocks[b].insns[i].place : mir->blocks[b].place);
+            p->line[s] = site_line(mir->compilation,
+                                   i < mir->blocks[b].count ? mir->blocks[b].insns[i].site : mir->blocks[b].site);
         }
     }
     p->block[p->points] = blocks;

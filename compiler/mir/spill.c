@@ -23,7 +23,7 @@ struct spill {
     uint32_t *slot;       /* of the others: spill slot, an offset in local memory; of predicates: vector register */
     uint32_t block;       /* being rewritten */
     uint32_t position;    /* of the instruction being rewritten */
-    uint32_t place;
+    uint32_t site;
 };
 
 /* ---- what can be rematerialized ---- */
@@ -230,7 +230,7 @@ static struct mir_ref rematerialize(struct spill *s, struct mir_ref ref, uint32_
         }
         copy.d = is_part ? made : mir_sub(made, maker->d.sub);
         copy.code.scalar = 0;
-        copy.place = s->place;
+        copy.site = s->site;
         mir_add(s->mir, s->block, &copy);
         last = maker;
     }
@@ -261,7 +261,7 @@ static void load_pred(struct spill *s, struct mir_ref from, struct mir_ref to)
     insn.a = from;
     insn.code.immed = 1;
     insn.d = to;
-    insn.place = s->place;
+    insn.site = s->site;
     mir_add(s->mir, s->block, &insn);
 }
 
@@ -271,7 +271,7 @@ static void store_pred(struct spill *s, struct mir_ref to, struct mir_ref from, 
 
     insn.code.immed = 1;
     insn.d = to;
-    insn.place = s->place;
+    insn.site = s->site;
     insn.guard = guard;
     insn.keeps = guard.reg != 0;
     mir_add(s->mir, s->block, &insn);
@@ -300,7 +300,7 @@ static void before(struct spill *s, const struct mir_operand *o)
         load_pred(s, (struct mir_ref){ .reg = slot }, to);
     } else if (o->reads) {
         struct mir_insn insn = local_access(false, slot + 4u * o->ref->sub, now, o->words);
-        insn.place = s->place;
+        insn.site = s->site;
         mir_add(s->mir, s->block, &insn);
     }
     *o->ref = now;
@@ -317,7 +317,7 @@ static void rewrite_insn(struct spill *s, struct mir_insn insn)
     uint32_t count = mir_operands(&insn, operands), slot = 0, sub = 0, words = 0;
     bool stores = false, pred = false;
 
-    s->place = insn.place;
+    s->site = insn.site;
     for (uint32_t o = 0; o < count; o++) {
         if (!s->gone[operands[o].ref->reg]) {
             continue;
@@ -341,7 +341,7 @@ static void rewrite_insn(struct spill *s, struct mir_insn insn)
     } else if (stores) {
         struct mir_insn store = local_access(true, slot + 4 * sub, insn.d, words);
         store.guard = guard;
-        store.place = insn.place;
+        store.site = insn.site;
         mir_add(s->mir, s->block, &store);
     }
 }
@@ -360,7 +360,7 @@ static void rewrite_block(struct spill *s, uint32_t b, uint32_t begin)
         }
     }
     if (block->end == MIR_BRANCH && s->gone[block->cond.reg]) {
-        s->place = block->place;
+        s->site = block->site;
         before(s, &(struct mir_operand){ &block->cond, 1, true, false, true });
     }
 }

@@ -48,7 +48,7 @@ struct inserter {
     enum ppu_subvector_form form;
     uint32_t parts;
     uint32_t block;
-    uint32_t place;
+    uint32_t site;
     struct mir_ref mask; /* of the segment: what the loop form keeps, or the lane's part */
     struct mir_ref pred;
 };
@@ -63,18 +63,18 @@ static void add_part(struct inserter *in)
     in->pred = mir_reg(in->mir, MIR_PRED, 1, 0);
     lane.code.ra = PPU_SR_LANE;
     lane.d = in->mask;
-    lane.place = in->place;
+    lane.site = in->site;
     mir_add(in->mir, in->block, &lane);
     part.code.immed = 1;
     part.code.imm = __builtin_ctz(PPU_LANES);
     part.a = part.d = in->mask;
-    part.place = in->place;
+    part.site = in->site;
     mir_add(in->mir, in->block, &part);
     is_first.code.immed = 1;
     is_first.code.cmp = PPU_ICMP_EQ;
     is_first.a = in->mask;
     is_first.d = in->pred;
-    is_first.place = in->place;
+    is_first.site = in->site;
     mir_add(in->mir, in->block, &is_first);
 }
 
@@ -82,7 +82,7 @@ static struct mir_insn border(struct inserter *in, enum ppu_op op)
 {
     struct mir_insn insn = mir_insn(op);
 
-    insn.place = in->place;
+    insn.site = in->site;
     insn.code.immed = 1;
     if (in->form == PPU_SEGMENTS_LOOP) {
         insn.code.scalar = 1;
@@ -127,7 +127,7 @@ static void insert_all(struct inserter *in, const struct segment_list *segments)
         block->insns = NULL;
         block->count = block->cap = 0;
         for (uint32_t i = 0; i <= old.count; i++, point++) {
-            in->place = i < old.count ? old.insns[i].place : old.place;
+            in->site = i < old.count ? old.insns[i].site : old.site;
             if (inside && segments->at[next].to == point) {
                 add_end(in);
                 inside = false;
