@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Fills the vector table: stack, reset, 14 exceptions of the core, the interrupt lines of the device (enum ppu_irq). */
+/*
+ * Fills the vector table: stack, reset, 14 exceptions of the core. The interrupt lines of the device (enum ppu_irq)
+ * stay masked (firmware/hal_mcu.c).
+ */
 #include "boot/image.h"
-#include "firmware/hal_mcu.h"
 #include "ppu/regs.h"
 
 #define CORE_EXCEPTIONS 16
@@ -16,6 +18,5 @@ extern const union vector vectors[CORE_EXCEPTIONS + PPU_IRQ_COUNT];
 __attribute__((section(".vectors"), used)) const union vector vectors[CORE_EXCEPTIONS + PPU_IRQ_COUNT] = {
     [0] = { .stack = __stack_top },
     [1] = { .handler = start },
-    [2 ... CORE_EXCEPTIONS - 1] = { .handler = crash_entry },
-    [CORE_EXCEPTIONS... CORE_EXCEPTIONS + PPU_IRQ_COUNT - 1] = { .handler = hal_interrupt },
+    [2 ... CORE_EXCEPTIONS + PPU_IRQ_COUNT - 1] = { .handler = crash_entry },
 };

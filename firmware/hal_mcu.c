@@ -6,10 +6,9 @@
 #include "ppu/boot.h"
 
 #define NVIC_ISER0 (*(volatile uint32_t *)0xe000e100u)
+#define NVIC_ICPR0 (*(volatile uint32_t *)0xe000e280u)
 
 #define IRQ_LINES ((1u << PPU_IRQ_COUNT) - 1)
-
-static uint32_t events; /* set by hal_interrupt(), taken by the thread */
 
 const char *hal_crash_file;
 uint32_t hal_crash_line;
@@ -37,49 +36,65 @@ uint32_t hal_mcu_address(const void *object)
     return (uint32_t)object;
 }
 
+/* As read last. */
+static struct {
+    uint32_t low, high;
+} latest = { UINT32_MAX, 0 };
+
+/* Never inline: its registers would be saved each time. */
+static __attribute__((noinline)) uint64_t read_time(void)
+{
+    for (;;) {
+        latest.high = hal_read(PPU_REG_TIME_HI);
+        latest.low = hal_read(PPU_REG_TIME_LO);
+        if (hal_read(PPU_REG_TIME_HI) == latest.high) {
+            return (uint64_t)latest.high << 32 | latest.low;
+        }
+    }
+}
+
+/* The high half changes every four seconds. It is read again when the low half fell, or the MCU has slept. */
 uint64_t hal_time(void)
 {
-    uint32_t high = hal_read(PPU_REG_TIME_HI);
-    for (;;) {
-        uint32_t low = hal_read(PPU_REG_TIME_LO);
-        uint32_t again = hal_read(PPU_REG_TIME_HI);
-        if (again == high) {
-            return (uint64_t)high << 32 | low;
-        }
-        high = again;
+    uint32_t low = hal_read(PPU_REG_TIME_LO);
+    if (low < latest.low) {
+        return read_time();
     }
+    latest.low = low;
+    return (uint64_t)latest.high << 32 | low;
 }
 
-void hal_interrupt(void)
-{
-    uint32_t number;
-    __asm__ volatile("mrs %0, ipsr" : "=r"(number));
-    uint32_t bit = 1u << (number - 16);
-    hal_write(PPU_REG_IRQ_PENDING, bit);
-    __atomic_fetch_or(&events, bit, __ATOMIC_RELAXED);
-}
-
+/*
+ * No interrupt is ever taken: they stay masked, and one that is pending ends WFI all the same. So nothing is saved and
+ * restored for it.
+ */
 void hal_interrupts_enable(void)
 {
+    __asm__ volatile("cpsid i" ::: "memory");
     NVIC_ISER0 = IRQ_LINES;
-    __asm__ volatile("cpsie i" ::: "memory");
 }
 
+/*
+ * A line is up while its bit is set. An interrupt pends from when its line goes up, and as long as the line is up it
+ * cannot be made to pend no more: an event that comes between the two stores is not lost.
+ */
 uint32_t hal_take_events(void)
 {
-    return __atomic_exchange_n(&events, 0, __ATOMIC_ACQUIRE);
+    uint32_t events = hal_read(PPU_REG_IRQ_PENDING);
+    if (events) {
+        hal_write(PPU_REG_IRQ_PENDING, events);
+        NVIC_ICPR0 = events;
+    }
+    return events;
 }
 
-/* Interrupts are masked between the last look and WFI, which a pending one ends all the same. The device may take a
- * while to answer, when it expects one. */
+/* The device may take a while to answer, when it expects an interrupt. */
 bool hal_wait(void)
 {
-    __asm__ volatile("cpsid i" ::: "memory");
-    if (__atomic_load_n(&events, __ATOMIC_RELAXED) == 0) {
-        (void)hal_read(PPU_REG_MCU_IDLE);
+    if (hal_read(PPU_REG_MCU_IDLE) == 0) {
         __asm__ volatile("dsb\n\twfi" ::: "memory");
+        latest.low = UINT32_MAX;
     }
-    __asm__ volatile("cpsie i\n\tisb" ::: "memory");
     return true;
 }
 

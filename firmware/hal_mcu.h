@@ -14,9 +14,6 @@ static inline volatile uint32_t *hal_mcu_reg(uint32_t reg)
     return (volatile uint32_t *)(PPU_MCU_REGS + reg);
 }
 
-/* Vector of every interrupt line of the device: acknowledges it and notes the event. */
-void hal_interrupt(void);
-
 void hal_interrupts_enable(void);
 
 /* Where hal_crash() was called; line 0: it was not. */
