@@ -11,6 +11,9 @@ struct tmd_verdict {
     uint16_t offset; /* of the field within the TMD */
 };
 
+/* Needs layout. */
+void tmd_init(void);
+
 /* Checks the launcher's part (PPU_TMD_LAUNCHER_BYTES) of a private copy against the ABI and this machine. */
 struct tmd_verdict tmd_check(const struct ppu_tmd *tmd);
 

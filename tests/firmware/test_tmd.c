@@ -2,6 +2,7 @@
 /* Tests every field of a task descriptor with every kind of wrong value. */
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -135,11 +136,15 @@ static const struct wrong wrongs[] = {
     BAD(RESERVED, reserved2, 0x8000),
 };
 
-static void every_wrong_field_is_named(void **state)
+/* A shape that has passed is not looked at again: `known` says whether the good one has, before each. */
+static void name_wrong_fields(bool known)
 {
-    (void)state;
     for (uint32_t i = 0; i < PPU_ARRAY_SIZE(wrongs); i++) {
         struct ppu_tmd tmd = good_tmd();
+        tmd_init();
+        if (known) {
+            assert_int_equal(tmd_check(&tmd).code, 0);
+        }
         memcpy((char *)&tmd + wrongs[i].at, &wrongs[i].value, wrongs[i].bytes);
         struct tmd_verdict verdict = tmd_check(&tmd);
         if (verdict.code != wrongs[i].code || verdict.offset != wrongs[i].offset) {
@@ -147,6 +152,22 @@ static void every_wrong_field_is_named(void **state)
                      wrongs[i].offset);
         }
     }
+}
+
+static void every_wrong_field_is_named(void **state)
+{
+    (void)state;
+    name_wrong_fields(false);
+    name_wrong_fields(true);
+}
+
+/* What has no shape yet is not taken for one. */
+static void zeros_are_no_shape(void **state)
+{
+    (void)state;
+    const struct ppu_tmd zeros = { .grid = { 1, 1, 1 } };
+    tmd_init();
+    assert_int_equal(tmd_check(&zeros).code, PPU_FAULT_TMD_VERSION);
 }
 
 static void limits_are_inclusive(void **state)
@@ -187,6 +208,7 @@ static void partial_warps_count_whole(void **state)
         tmd.cta[0] = 33;
         tmd.wave = rows[i].wave;
         caps.sm_warps = rows[i].warps;
+        tmd_init();
         assert_int_equal(tmd_check(&tmd).code, rows[i].code);
     }
 }
@@ -201,6 +223,7 @@ static void without_subvector(void **state)
     tmd.shared_vregs = 4;
     assert_int_equal(tmd_check(&tmd).code, 0);
     caps.features &= ~PPU_FEATURE_SUBVECTOR;
+    tmd_init();
     assert_int_equal(tmd_check(&tmd).code, PPU_FAULT_TMD_SUBVECTOR);
     tmd.shared_vregs = 0;
     assert_int_equal(tmd_check(&tmd).code, 0);
@@ -240,6 +263,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         { "every wrong field of a TMD is named by its fault [A11]", every_wrong_field_is_named, setup, NULL, NULL },
+        { "a TMD of zeros is no known one [A11]", zeros_are_no_shape, setup, NULL, NULL },
         { "limits of a TMD are inclusive [A11]", limits_are_inclusive, setup, NULL, NULL },
         { "warps that are not full count whole [A14]", partial_warps_count_whole, setup, NULL, NULL },
         { "sub-vector mode is refused where the device has none [D10]", without_subvector, setup, NULL, NULL },
