@@ -215,8 +215,8 @@ static enum method_result method_WAIT_IDLE(struct channel *channel, const uint32
     if (channel->pending == 0) {
         return METHOD_DONE;
     }
-    channel_wait(channel, CHANNEL_NEEDS_IDLE);
-    return METHOD_AGAIN;
+    channel_wait(channel, CHANNEL_NEEDS_IDLE); /* it runs again when nothing is pending, and starts nothing before */
+    return METHOD_PARKED;
 }
 
 static enum method_result method_LAUNCH(struct channel *channel, const uint32_t *data)
