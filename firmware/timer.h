@@ -12,8 +12,8 @@
 #include "ppu/limits.h"
 #include "ppu/taskq.h"
 
-/* A watchdog and a time slice a slot, a retest a channel, one a queue, one of the admin queue, one of shares. */
-#define TIMERS_MAX (2u * PPU_MAX_SLOTS + PPU_MAX_CHANNELS + PPU_TASKQS + 1u)
+/* A watchdog a slot, a retest a channel, one a queue, one each of slices, the admin queue, ranks and shares. */
+#define TIMERS_MAX (PPU_MAX_SLOTS + PPU_MAX_CHANNELS + PPU_TASKQS + 4u)
 
 #define TIMER_NS_PER_US 1000ull
 #define TIMER_NS_PER_MS 1000000ull

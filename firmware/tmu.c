@@ -2,7 +2,7 @@
 #include "firmware/tmu.h"
 
 #include "firmware/policy.h"
-#include "firmware/quota.h"
+#include "firmware/wdu.h"
 #include "ppu/limits.h"
 #include "ppu/macros.h"
 
@@ -141,7 +141,7 @@ static uint32_t age_below(uint32_t priority)
 static struct task *first_that_may(uint32_t priority)
 {
     uint8_t context = turn[priority];
-    while (!quota_take(PPU_RESOURCE_SLOTS, context)) {
+    while (!wdu_takes_slot(priority, context)) {
         context = spaces[context].next[priority];
         if (context == turn[priority]) {
             return NULL;
@@ -151,12 +151,17 @@ static struct task *first_that_may(uint32_t priority)
     return PPU_CONTAINER_OF(spaces[context].ready[priority].next, struct task, node);
 }
 
+uint32_t tmu_highest(void)
+{
+    return 31u - (uint32_t)__builtin_clz(not_empty);
+}
+
 struct task *tmu_take(void)
 {
     if (!not_empty) {
         return NULL;
     }
-    uint32_t level = 31u - (uint32_t)__builtin_clz(not_empty);
+    uint32_t level = tmu_highest();
     if (not_empty & (not_empty - 1)) { /* more levels than one */
         level = age_below(level);
     }

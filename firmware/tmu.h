@@ -29,6 +29,9 @@ void tmu_rotate(struct task *task);
 /* No task is ready. */
 bool tmu_is_empty(void);
 
+/* The highest priority of those that are READY; one is. */
+uint32_t tmu_highest(void);
+
 /* Takes the task that is to run next, with the slot that counts for its address space; NULL: none may run. It stays
  * READY. */
 struct task *tmu_take(void);

@@ -26,14 +26,16 @@
 #include "firmware/watchdog.h"
 #include "firmware/workq.h"
 #include "ppu/macros.h"
+#include "ppu/slots.h"
 
 struct slot {
     struct task *task; /* NULL: free */
-    struct timer slice;
-    bool rotate; /* evicted because its slice is over */
+    uint32_t since;    /* when its slice began (now_ticks()) */
+    bool rotate;       /* evicted because its slice is over */
 };
 
 static FW_DMA struct slot slots[PPU_MAX_SLOTS];
+static struct timer slices; /* runs only while tasks wait for slots */
 
 static const struct ppu_state_span slot_spans[] = {
 #define PPU_STATE_SLOT(name, member, doc) STATE_SPAN(struct slot, member),
@@ -48,25 +50,61 @@ const struct state_rows slot_state_rows = {
     .spans = PPU_ARRAY_SIZE(slot_spans),
     .span = slot_spans,
 };
-static uint64_t free_slots;                                /* bit n: slot n */
-static _Alignas(uint32_t) uint8_t running[PPU_PRIORITIES]; /* slots whose task is RUNNING, by its priority */
-static uint32_t stopping;                                  /* slots whose task is STOPPING */
-static uint8_t ending[PPU_MAX_CONTEXTS]; /* slots of the address space whose task is STOPPING or KILLING */
+static uint64_t free_slots;                /* bit n: slot n */
+static uint32_t taken;                     /* slots that are not free */
+static uint8_t most_taken[PPU_PRIORITIES]; /* ppu_slots_up_to() of each priority */
+static uint8_t held[PPU_PRIORITIES];       /* slots that have a task, by its priority */
+static uint8_t running[PPU_PRIORITIES];    /* slots whose task is RUNNING, by its priority */
+static uint32_t running_levels;            /* bit p: running[p] is not 0 */
+static uint32_t stopping;                  /* slots whose task is STOPPING */
+static uint8_t ending[PPU_MAX_CONTEXTS];   /* slots of the address space whose task is STOPPING or KILLING */
 
-static void slice_expired(struct timer *timer);
+static void slices_over(struct timer *timer);
 
 void wdu_init(void)
 {
     memset(slots, 0, sizeof(slots));
+    memset(held, 0, sizeof(held));
     memset(running, 0, sizeof(running));
     memset(ending, 0, sizeof(ending));
     free_slots = 0;
+    taken = 0;
+    for (uint32_t priority = 0; priority < PPU_PRIORITIES; priority++) {
+        most_taken[priority] = (uint8_t)ppu_slots_up_to(caps.slots, priority);
+    }
+    running_levels = 0;
     stopping = 0;
     quota_total(PPU_RESOURCE_SLOTS, caps.slots);
+    slices = (struct timer){ .fire = slices_over };
     for (uint32_t i = 0; i < caps.slots; i++) {
-        slots[i].slice.fire = slice_expired;
         free_slots |= 1ull << i;
     }
+}
+
+/* True when those up to each priority from this one on have fewer slots than they may. */
+static bool levels_allow(uint32_t priority)
+{
+    uint32_t up_to = 0;
+    for (uint32_t level = 0; level < PPU_PRIORITIES; level++) {
+        up_to += held[level];
+        if (level >= priority && up_to >= most_taken[level]) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* A slot is free for a task of this priority, as far as priorities go. */
+static bool slot_exists(uint32_t priority)
+{
+    return taken < most_taken[priority] || levels_allow(priority);
+}
+
+/* An address space that has none gets one all the same: no other may keep it from running. */
+bool wdu_takes_slot(uint32_t priority, uint32_t context)
+{
+    bool may = slot_exists(priority) || (free_slots && !quota_held(PPU_RESOURCE_SLOTS, context));
+    return may && quota_take(PPU_RESOURCE_SLOTS, context);
 }
 
 /* The lowest that is free; one is. The compiler's own search of 64 bits takes a call. */
@@ -75,6 +113,7 @@ static uint32_t take_free(void)
     uint32_t low = (uint32_t)free_slots;
     uint32_t slot = (uint32_t)(low ? __builtin_ctz(low) : 32 + __builtin_ctz((uint32_t)(free_slots >> 32)));
     free_slots &= free_slots - 1;
+    taken++;
     return slot;
 }
 
@@ -84,6 +123,15 @@ static void enter_running(struct task *task, uint32_t slot)
     task_enter(task, TASK_RUNNING);
     task->slot = (uint8_t)slot;
     running[task->priority]++;
+    running_levels |= 1u << task->priority;
+    held[task->priority]++;
+}
+
+static void count_runner_out(const struct task *task)
+{
+    if (--running[task->priority] == 0) {
+        running_levels &= ~(1u << task->priority);
+    }
 }
 
 /* STOPPING or KILLING */
@@ -91,7 +139,7 @@ static void enter_ending(struct task *task, enum task_state state)
 {
     stopping -= task->state == TASK_STOPPING;
     if (task->state == TASK_RUNNING) {
-        running[task->priority]--;
+        count_runner_out(task);
         ending[task->context]++;
     }
     task_enter(task, state);
@@ -102,27 +150,54 @@ static void enter_ending(struct task *task, enum task_state state)
 static void count_out(const struct task *task)
 {
     if (task->state == TASK_RUNNING) {
-        running[task->priority]--;
+        count_runner_out(task);
     } else {
         stopping -= task->state == TASK_STOPPING;
         ending[task->context]--;
     }
 }
 
-/* Tasks of other priorities than this are RUNNING. Counted when one starts, not at each step of a task. */
+/* Tasks of other priorities than this are RUNNING. */
 static bool others_run(uint32_t priority)
 {
-    uint32_t half[2];
-    memcpy(half, running, sizeof(half));
-    uint32_t own = (uint32_t)running[priority] << 8u * (priority % 4);
-    return half[priority / 4] != own || half[priority / 4 ^ 1u];
+    return running_levels & ~(1u << priority);
 }
 
-static void slice_begin(struct slot *slot)
+#define TICK_SHIFT 10u /* a tick is 1,024 ns */
+
+static uint32_t now_ticks(void)
+{
+    return (uint32_t)(hal_time() >> TICK_SHIFT);
+}
+
+/* 0: tasks keep their slots. */
+static uint32_t slice_ticks(void)
 {
     uint32_t slice_us = policy(PPU_POLICY_SLICE_US);
-    if (slice_us) {
-        timer_start(&slot->slice, slice_us * TIMER_NS_PER_US);
+    return slice_us ? PPU_MAX(slice_us * 125u / 128u, 1u) : 0;
+}
+_Static_assert(125u * (1u << TICK_SHIFT) == 128u * 1000u, "ticks for microseconds");
+
+/* Time to the earliest end of a slice. Those whose task kept its slot have begun anew. */
+static uint32_t ticks_left(uint32_t now, uint32_t slice)
+{
+    uint32_t least = slice;
+    for (uint32_t i = 0; i < caps.slots; i++) {
+        struct slot *slot = &slots[i];
+        if (slot->task && slot->task->state == TASK_RUNNING) {
+            slot->since += (now - slot->since) / slice * slice;
+            least = PPU_MIN(least, slice - (now - slot->since));
+        }
+    }
+    return least;
+}
+
+/* Somebody may wait for a slot. The slots are looked at when the slice is over, and not at each launch. */
+static void slices_look(void)
+{
+    uint32_t slice = slice_ticks();
+    if (slice && !slices.heap_index && !slot_exists(tmu_highest())) {
+        timer_start(&slices, (uint64_t)slice << TICK_SHIFT);
     }
 }
 
@@ -140,7 +215,7 @@ static void slot_start(uint32_t index, struct task *task)
     slots[index].task = task;
     slots[index].rotate = false;
     watchdog_start(task);
-    slice_begin(&slots[index]);
+    slots[index].since = now_ticks();
     share_started(task->context, index);
     if (others_run(task->priority)) {
         rank_look_later();
@@ -155,7 +230,6 @@ static void evict(struct slot *slot)
     struct task *task = slot->task;
     bool save = (task_tmd(task)->flags & PPU_TMD_SAVE) && task->places != TASK_NO_PLACES;
     enter_ending(task, TASK_STOPPING);
-    timer_stop(&slot->slice);
     hal_write(PPU_REG_SLOT_CONTROL + 4u * task->slot, save ? PPU_SLOT_CMD_SAVE : PPU_SLOT_CMD_STOP);
 }
 
@@ -172,23 +246,22 @@ static bool gives_way(const struct task *task, uint32_t priority)
 /* Some task that runs has one above it that is ready. */
 static bool is_any_below(void)
 {
-    uint32_t p = 0;
-    while (tmu_has_above(p) && !running[p]) {
-        p++;
-    }
-    return tmu_has_above(p);
+    return running_levels && tmu_has_above((uint32_t)__builtin_ctz(running_levels));
 }
 
-/* No slot is free: a task of the lowest priority gives up its own to one of strictly higher priority; one at a time. */
+/*
+ * No slot is free for the most urgent that waits: a task of the lowest priority gives up its own to one of strictly
+ * higher priority; one at a time.
+ */
 static void evict_for_higher(void)
 {
-    if (free_slots || stopping || !is_any_below()) {
+    if (stopping || slot_exists(tmu_highest()) || !is_any_below()) {
         return;
     }
     struct slot *lowest = NULL;
     for (uint32_t i = 0; i < caps.slots; i++) {
         const struct task *task = slots[i].task;
-        if (task->state == TASK_RUNNING && tmu_has_above(task->priority) &&
+        if (task && task->state == TASK_RUNNING && tmu_has_above(task->priority) &&
             (!lowest || task->priority < lowest->task->priority) && gives_way(task, task->priority + 1u)) {
             lowest = &slots[i];
         }
@@ -198,23 +271,33 @@ static void evict_for_higher(void)
     }
 }
 
-static void slice_expired(struct timer *timer)
+static void slice_over(struct slot *slot)
 {
-    struct slot *slot = PPU_CONTAINER_OF(timer, struct slot, slice);
-    if (slot->task->state != TASK_RUNNING) {
-        return;
-    }
-    if (!free_slots && tmu_slice_over(slot->task->priority) && gives_way(slot->task, 0)) {
+    if (!slot_exists(slot->task->priority) && tmu_slice_over(slot->task->priority) && gives_way(slot->task, 0)) {
         slot->rotate = true;
         evict(slot);
-    } else {
-        slice_begin(slot);
+    }
+}
+
+static void slices_over(struct timer *timer)
+{
+    uint32_t now = now_ticks();
+    uint32_t slice = slice_ticks();
+    (void)timer;
+    for (uint32_t i = 0; i < caps.slots && slice; i++) {
+        const struct task *task = slots[i].task;
+        if (task && task->state == TASK_RUNNING && now - slots[i].since >= slice) {
+            slice_over(&slots[i]);
+        }
+    }
+    if (slice && !tmu_is_empty() && !slot_exists(tmu_highest())) {
+        timer_start(&slices, (uint64_t)ticks_left(now, slice) << TICK_SHIFT);
     }
 }
 
 void wdu_ready(struct task *task)
 {
-    if (!tmu_is_empty() || !free_slots || !quota_take(PPU_RESOURCE_SLOTS, task->context)) {
+    if (!tmu_is_empty() || !wdu_takes_slot(task->priority, task->context)) {
         tmu_insert(task);
         return;
     }
@@ -228,16 +311,15 @@ void wdu_dispatch(void)
     while (free_slots && (task = tmu_take())) {
         slot_start(take_free(), task);
     }
-    evict_for_higher();
+    if (!tmu_is_empty()) {
+        evict_for_higher();
+        slices_look();
+    }
 }
 
 uint32_t wdu_lowest(void)
 {
-    uint32_t p = 0;
-    while (p + 1 < PPU_PRIORITIES && !running[p]) {
-        p++;
-    }
-    return p;
+    return running_levels ? (uint32_t)__builtin_ctz(running_levels) : PPU_PRIORITIES - 1u;
 }
 
 bool wdu_priorities_differ(void)
@@ -326,10 +408,11 @@ static struct task *slot_leave(struct slot *slot)
 {
     struct task *task = slot->task;
     watchdog_stop(task->slot);
-    timer_stop(&slot->slice);
     count_out(task);
     slot->task = NULL;
+    held[task->priority]--;
     free_slots |= 1ull << task->slot;
+    taken--;
     quota_give(PPU_RESOURCE_SLOTS, task->context);
     share_left(task->context);
     return task;

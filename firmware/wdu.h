@@ -17,6 +17,9 @@ void wdu_init(void);
 /* Makes a task READY. It starts at once when no other is and a slot is free for it; else wdu_dispatch() starts it. */
 void wdu_ready(struct task *task);
 
+/* Takes a slot for a task of that priority and address space, if one may start now. */
+bool wdu_takes_slot(uint32_t priority, uint32_t context);
+
 /* Starts ready tasks while slots are free. */
 void wdu_dispatch(void);
 

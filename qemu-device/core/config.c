@@ -23,7 +23,7 @@ void core_config_default(struct core_config *config)
         .vram_bytes = 256ull * PPU_MIB,
         .channels = 64,
         .contexts = 16,
-        .slots = 16,
+        .slots = 24,
         .gpcs = 2,
         .sms = 4,
         .sm_warps = 64,

@@ -11,6 +11,7 @@
 #include "ppu/macros.h"
 #include "ppu/nest.h"
 #include "ppu/sem.h"
+#include "ppu/slots.h"
 #include "ppu/task.h"
 
 #define NO_CHANNEL UINT32_MAX
@@ -150,6 +151,11 @@ static void why_ready(const struct view *view, uint32_t row, struct ppu_why *why
             "is ready, but its context %u has %u of the %u slots that it may have, and others are kept "
             "for other contexts",
             context, (unsigned)held, (unsigned)most);
+    } else if (slots.taken < slots.all && held != 0 && slots.taken >= ppu_slots_up_to(slots.all, priority)) {
+        why->other = slots.taken;
+        say(why, PPU_WHY_NO_SLOT,
+            "is ready with priority %u, but %u slots are taken, and the other %u are kept for higher priorities",
+            priority, slots.taken, slots.all - slots.taken);
     } else if (slots.taken < slots.all) {
         say(why, PPU_WHY_TURN, "is ready and gets a slot next");
     } else if (above != 0) {

@@ -7,6 +7,7 @@
 
 #include "ppu/macros.h"
 #include "ppu/nest.h"
+#include "ppu/slots.h"
 #include "ppu/tmd.h"
 #include "runtime/deadline.h"
 
@@ -239,7 +240,7 @@ static void head_insertion(void **state)
 {
     enum { TAIL = 6, FLAGS_AT = 64, ORDER_AT = 1024, SEM_AT = 4096 };
     struct api *api = *state;
-    const uint32_t slots = ppu_device_info(api->device)->slots;
+    const uint32_t slots = ppu_slots_up_to(ppu_device_info(api->device)->slots, 0);
     const struct ppu_kernel *wait = api_kernel(api, api->context, "spin", "spin_until");
     const struct ppu_kernel *count = api_kernel(api, api->context, "counter", "counter");
     struct ppu_memory *memory = api_memory(api, PPU_MEMORY_VRAM, 8192);

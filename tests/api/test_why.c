@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "ppu/slots.h"
 #include "runtime/deadline.h"
 
 #define CTA_THREADS 64u
@@ -151,7 +152,7 @@ static void slots_are_taken(void **state)
 {
     enum { MOST = 64 };
     struct api *api = *state;
-    const uint32_t slots = ppu_device_info(api->device)->slots;
+    const uint32_t slots = ppu_slots_up_to(ppu_device_info(api->device)->slots, 0);
     struct gate gate = gate_new(api);
     struct ppu_stream *stream[MOST + 1];
     struct ppu_event event;

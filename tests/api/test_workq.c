@@ -852,14 +852,14 @@ static void evicted_between(void **state)
         .cta = { 1 },
         .params = &flag,
         .param_bytes = sizeof(flag),
-        .priority = 5,
+        .priority = PPU_PRIORITIES - 1,
     };
     uint32_t slots = ppu_device_info(api->device)->slots, correlation = 0;
     uint64_t random = api_seed();
     struct ppu_channel *channel = NULL;
     struct ppu_stream *stream[PPU_MAX_SLOTS];
 
-    check(ppu_channel_create(api->context, &(struct ppu_channel_options){ .priority = 5 }, &channel));
+    check(ppu_channel_create(api->context, &(struct ppu_channel_options){ .priority = PPU_PRIORITIES - 1 }, &channel));
     for (uint32_t i = 0; i < slots; i++) {
         check(ppu_stream_create(channel, &stream[i]));
     }
