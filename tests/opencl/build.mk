@@ -53,7 +53,7 @@ test-guest: $(BUILD)/opencl/ppu.icd $(GUEST_READY) guest-opencl $(CL_GUEST_TESTS
 TIMEOUT_opencl-guest := 400
 $(eval $(call ppu_script_test,opencl-guest,tests/opencl/test_clinfo.py,$(BUILD)/opencl/ppu.icd $(GUEST_READY) guest-opencl $(GUEST_DIR)/programs/opencl-program))
 TIMEOUT_opencl-tutorial := 550
-$(eval $(call ppu_script_test,opencl-tutorial,tests/opencl/test_tutorial.py,$(BUILD)/opencl/ppu.icd $(BUILD)/plain/tools/squares $(BUILD)/plain/tools/nested $(BUILD)/plain/tools/levels $(BUILD)/plain/tools/variants $(BUILD)/plain/tools/waves $(BUILD)/plain/tools/locks $(QEMU) firmware $(GUEST_READY) guest-opencl $(GUEST_DIR)/programs/squares $(GUEST_DIR)/programs/nested $(GUEST_DIR)/programs/levels $(GUEST_DIR)/programs/variants $(GUEST_DIR)/programs/waves $(GUEST_DIR)/programs/locks))
+$(eval $(call ppu_script_test,opencl-tutorial,tests/opencl/test_tutorial.py,$(BUILD)/opencl/ppu.icd $(BUILD)/plain/tools/squares $(BUILD)/plain/tools/nested $(BUILD)/plain/tools/levels $(BUILD)/plain/tools/variants $(BUILD)/plain/tools/waves $(BUILD)/plain/tools/locks $(BUILD)/plain/tools/entries $(QEMU) firmware $(GUEST_READY) guest-opencl $(GUEST_DIR)/programs/squares $(GUEST_DIR)/programs/nested $(GUEST_DIR)/programs/levels $(GUEST_DIR)/programs/variants $(GUEST_DIR)/programs/waves $(GUEST_DIR)/programs/locks $(GUEST_DIR)/programs/entries))
 
 .PHONY: opencl-programs
 opencl-programs: $(BUILD)/opencl/ppu.icd $(QEMU) firmware ## run OpenCL programs from elsewhere that are installed (WORDS='...': some)

@@ -27,7 +27,7 @@ def shown(first):
 
 
 PROGRAMS = {"squares": "device:", "nested": "0 1 4", "levels": "15 levels:", "variants": "in place:", "locks": "turns with one lock:",
-            "waves": "waves at once:"}
+            "waves": "waves at once:", "entries": "round 1:"}
 
 
 def test_natively():
@@ -65,14 +65,15 @@ def test_source_is_shown():
                              ("levels", "    kernel void visit(", "`PPU_ENQUEUE_FLAGS_WORK` says"),
                              ("variants", "    kernel void smooth(", "The two arguments"),
                              ("locks", "    kernel void turns(", "A wave has one program counter"),
-                             ("waves", "    #define N 90", "Only the first work-item")):
+                             ("waves", "    #define N 90", "Only the first work-item"),
+                             ("entries", "    kernel void part(", "The host enqueues")):
         program = "".join(re.findall(r'"(.*)\\n"', (TOP / f"examples/opencl/{name}.c").read_text().split("static void check")[0]))
         text = TUTORIAL[TUTORIAL.index(begin):TUTORIAL.index(end)]
         assert re.sub(r'[\s\\]', "", program) == re.sub(r'[\s\\]', "", text), (program, text)
 
 
 tap.main([
-    ("the tutorial's programs print what the tutorial shows [B1 C2 D4 D9 E6 E8 F3 F6]", test_natively),
+    ("the tutorial's programs print what the tutorial shows [A12 B1 C2 D4 D9 E6 E8 F3 F6]", test_natively),
     ("and in the guest, where their cache stays on the share [D4 D9 E8 F6]", test_in_the_guest),
     ("the tutorial shows the kernels of its programs [F6]", test_source_is_shown),
 ])
