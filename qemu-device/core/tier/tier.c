@@ -41,6 +41,7 @@ struct tier_entry {
 struct tier {
     char *path;
     bool at_once;
+    uint32_t sms; /* that share what loops execute */
     pthread_mutex_t lock; /* guards what follows; taken with no other lock */
     pthread_cond_t asked;
     pthread_cond_t answered;
@@ -283,7 +284,7 @@ const struct tier_translation *tier_ready(const struct tier_entry *entry, bool *
 
 uint32_t tier_threshold(const struct tier *tier)
 {
-    return tier->at_once ? 0 : HOT_TIMES;
+    return tier->at_once ? 0 : HOT_TIMES / tier->sms;
 }
 
 uint64_t tier_made(const struct tier *tier)
@@ -310,6 +311,7 @@ struct tier *tier_new(const struct core_config *config)
         return NULL;
     }
     tier->at_once = config->engine_tier == TIER_AT_ONCE;
+    tier->sms = config->sms != 0 ? config->sms : 1;
     pthread_mutex_init(&tier->lock, NULL);
     pthread_cond_init(&tier->asked, NULL);
     pthread_cond_init(&tier->answered, NULL);
