@@ -185,8 +185,9 @@ int main(int argc, char **argv)
     }
     MPI_Barrier(MPI_COMM_WORLD);
     if (rank.number == 0) {
-        printf("product %d x %d, %d ranks: %.2f ms, %.2f computing, %.2f exchanging; checked\n", product.side,
-               product.side, rank.ranks, took_s * 1e3, computed_s * 1e3, exchanged_s * 1e3);
+        printf("product %d x %d, %d ranks: %.2f ms, %.2f computing, %.2f exchanging %llu bytes; checked\n",
+               product.side, product.side, rank.ranks, took_s * 1e3, computed_s * 1e3, exchanged_s * 1e3,
+               (unsigned long long)(rank.ranks - 1) * bytes_of(&product));
     }
     free(product.a);
     free(product.b);

@@ -121,6 +121,14 @@ void rank_launch(const struct rank *rank, cl_kernel kernel, size_t width, size_t
     clReleaseEvent(done);
 }
 
+unsigned long long rank_most(unsigned long long bytes)
+{
+    unsigned long long most = 0;
+
+    MPI_Allreduce(&bytes, &most, 1, MPI_UNSIGNED_LONG_LONG, MPI_MAX, MPI_COMM_WORLD);
+    return most;
+}
+
 double rank_longest(double seconds)
 {
     double longest = 0;

@@ -33,5 +33,7 @@ void rank_write(const struct rank *rank, cl_mem buffer, size_t offset, size_t by
 void rank_launch(const struct rank *rank, cl_kernel kernel, size_t width, size_t height, size_t local);
 /* The longest time that a rank took, in all ranks. */
 double rank_longest(double seconds);
+/* The most bytes that a rank has sent, in all ranks. */
+unsigned long long rank_most(unsigned long long bytes);
 
 #endif

@@ -36,6 +36,7 @@ struct part {
     cl_mem now, next;
     cl_kernel step;
     double computed_s, exchanged_s;
+    unsigned long long sent_bytes;
 };
 
 /* Heat of a cell at first; -1 and `side` are the border of the plate, which stays cold. */
@@ -140,6 +141,7 @@ static void exchange(struct part *part)
     for (int side = 0; side < SIDES; side++) {
         const enum side from = opposite[side];
         const int length = side == NORTH || side == SOUTH ? part->width : part->height;
+        part->sent_bytes += part->neighbour[side] != MPI_PROC_NULL ? (unsigned long long)length * sizeof(uint32_t) : 0;
         MPI_Sendrecv(part->edge[side], length, MPI_UINT32_T, part->neighbour[side], side, part->halo[from], length,
                      MPI_UINT32_T, part->neighbour[from], side, part->grid, MPI_STATUS_IGNORE);
     }
@@ -252,19 +254,22 @@ int main(int argc, char **argv)
     part.step = rank_kernel(&rank, "step");
     advance(&part, 1); /* the kernel is there, and so is every connection */
     part.computed_s = part.exchanged_s = 0;
+    part.sent_bytes = 0;
     MPI_Barrier(MPI_COMM_WORLD);
     const double begun_s = MPI_Wtime();
     advance(&part, steps);
     const double took_s = rank_longest(MPI_Wtime() - begun_s);
     const double computed_s = rank_longest(part.computed_s), exchanged_s = rank_longest(part.exchanged_s);
+    const unsigned long long bytes = rank_most(part.sent_bytes) / (unsigned long long)steps;
     const uint64_t sum = part_sum(&part);
     if (rank.number == 0) {
         if (sum != expected_sum(&rank, part.side, steps + 1)) {
             rank_fail(&rank, "check the plate: its heat is not what the processor alone computes");
         }
-        printf("stencil %d x %d, %d ranks, %d steps: %.2f ms a step, %.2f computing, %.2f exchanging; checked\n",
+        printf("stencil %d x %d, %d ranks, %d steps: %.2f ms a step, %.2f computing, %.2f exchanging %llu bytes; "
+               "checked\n",
                part.side, part.side, rank.ranks, steps, took_s / steps * 1e3, computed_s / steps * 1e3,
-               exchanged_s / steps * 1e3);
+               exchanged_s / steps * 1e3, bytes);
     }
     for (int side = 0; side < SIDES; side++) {
         free(part.edge[side]);

@@ -3,6 +3,7 @@
 """Tests MPI programs whose ranks have a PPU each: right results, and jobs that end when a rank does. Skipped without MPI."""
 
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -44,6 +45,14 @@ def stencils():
 def products():
     for ranks, side in ((1, 64), (2, 64), (3, 96), (4, 128)):
         right(ranks, "product", side)
+
+
+def model_of_counts():
+    """Instructions and bytes, which do not depend on what else runs here."""
+    done = subprocess.run([TOP / "examples/cluster/scale", "--counts", "--side", "256", "--product", "256"],
+                          stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=SECONDS)
+    match = re.search(r"^counts: the model is off by ([\d.]+) % at most$", done.stdout, re.MULTILINE)
+    assert done.returncode == 0 and match and float(match[1]) <= 5, done
 
 
 def bad_arguments():
@@ -104,6 +113,7 @@ if __name__ == "__main__":
     tap.main([(name + skip, (lambda: None) if ABSENT else test) for name, test in (
         ("a stencil is the same on 1 to 4 ranks", stencils),
         ("a product is right on 1 to 4 ranks", products),
+        ("1, 2 and 4 ranks execute and send what the model says", model_of_counts),
         ("a rank that cannot begin ends the job with a sentence", bad_arguments),
         ("a rank that is killed ends the job with a sentence", dead_rank),
         ("a rank whose machine is killed ends the job with a sentence", dead_machine),
