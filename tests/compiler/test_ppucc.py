@@ -124,9 +124,9 @@ def debug_information():
             assert status == 0, errors
             images[options] = Path(folder, "k.ppu").read_bytes()
         head = {options: struct.unpack_from("<16I", image) for options, image in images.items()}
-        code = {options: words[8] for options, words in head.items()}
+        code = {options: words[7] for options, words in head.items()}
         debug = {options: words[13] for options, words in head.items()}
-        assert code[()] == code["-g",] < code["-cl-opt-disable",] < code["-g", "-cl-opt-disable"], code
+        assert code[()] == code["-g",] != code["-cl-opt-disable",] < code["-g", "-cl-opt-disable"], code
         assert debug[()] == debug["-cl-opt-disable",] == 0 < debug["-g",] < debug["-g", "-cl-opt-disable"], debug
         Path(folder, "k.elf").write_bytes(images["-g", "-cl-opt-disable"][-debug["-g", "-cl-opt-disable"]:])
         status, text, errors = call("readelf", "-wi", f"{folder}/k.elf")
