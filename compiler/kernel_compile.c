@@ -4,6 +4,7 @@
 #include "compiler/analysis/access_summary.h"
 #include "compiler/analysis/ir.h"
 #include "compiler/irpass/lower_enqueue.h"
+#include "compiler/irpass/sanitize/sanitize.h"
 #include "compiler/isel/select.h"
 #include "compiler/mir/emit.h"
 #include "compiler/mir/functions.h"
@@ -11,6 +12,7 @@
 #include "compiler/mir/stats.h"
 #include "compiler/mir/subvector/insert.h"
 #include "ppu/macros.h"
+#include "ppu/sanitizer.h"
 
 #include <string.h>
 
@@ -24,11 +26,23 @@ static LLVMTypeRef byval_type(LLVMValueRef function, uint32_t argument)
     return attribute ? LLVMGetTypeAttributeValue(attribute) : NULL;
 }
 
+/* Bytes of arguments that leave room for what the launcher puts behind them. */
+static uint64_t most_arguments(const struct compilation *compilation, const struct kernel_info *kernel)
+{
+    const uint64_t bounds = sanitize_is_bounded(compilation, kernel->function)
+                                ? kernel->argument_count * (uint64_t)sizeof(struct ppu_sanitizer_bounds)
+                                : 0;
+    const uint64_t behind = sizeof(struct ppu_implicit_args) + 16 + bounds;
+
+    return behind < PPU_MAX_PARAM ? PPU_MAX_PARAM - behind : 0;
+}
+
 static void lay_out_arguments(struct compilation *compilation, struct kernel_info *kernel)
 {
     uint64_t at = 0;
 
     kernel->argument_count = LLVMCountParams(kernel->function);
+    const uint64_t most = most_arguments(compilation, kernel);
     kernel->arguments = arena_new(&compilation->arena, struct kernel_argument, kernel->argument_count + 1);
     for (uint32_t i = 0; i < kernel->argument_count; i++) {
         LLVMTypeRef byval = byval_type(kernel->function, i);
@@ -41,7 +55,7 @@ static void lay_out_arguments(struct compilation *compilation, struct kernel_inf
         uint64_t bytes = LLVMABISizeOfType(compilation->layout, type);
         uint64_t align = LLVMABIAlignmentOfType(compilation->layout, type);
         at = ppu_align_up64(at, align);
-        if (bytes > PPU_MAX_PARAM || at + bytes > PPU_MAX_PARAM - sizeof(struct ppu_implicit_args) - 16) {
+        if (bytes > PPU_MAX_PARAM || at + bytes > most) {
             compilation_fail(compilation, PPU_COMPILE_TOO_LARGE, "kernel '%s' has more than %u bytes of arguments",
                              kernel->name, PPU_MAX_PARAM);
         }

@@ -10,6 +10,7 @@
 #include "compiler/debug/dwarf.h"
 #include "compiler/irpass/grid_split.h"
 #include "compiler/irpass/lower_enqueue.h"
+#include "compiler/irpass/sanitize/sanitize.h"
 #include "ppu/child.h"
 #include "ppu/macros.h"
 
@@ -220,12 +221,29 @@ static uint32_t add_attributes(struct compilation *compilation, LLVMValueRef fun
     return offset;
 }
 
+static bool is_bounded(const struct compilation *compilation, const struct kernel_info *kernel)
+{
+    return kernel->implicit_at != 0 && sanitize_is_bounded(compilation, kernel->function);
+}
+
+static bool has_cells(const struct compilation *compilation, const struct kernel_info *kernel)
+{
+    return kernel->implicit_at != 0 && sanitize_has_cells(compilation, kernel->function);
+}
+
+/* Returns the bytes that one argument has of them. */
+static uint32_t bounds_bytes(const struct compilation *compilation, const struct kernel_info *kernel)
+{
+    return is_bounded(compilation, kernel) ? (uint32_t)sizeof(struct ppu_sanitizer_bounds) : 0;
+}
+
 /* Narrow arguments are read as the words they lie in. */
-static uint32_t param_bytes(const struct kernel_info *kernel)
+static uint32_t param_bytes(const struct compilation *compilation, const struct kernel_info *kernel)
 {
     const uint32_t word = sizeof(uint32_t);
 
-    return kernel->implicit_at != 0 ? kernel->implicit_at + (uint32_t)sizeof(struct ppu_implicit_args)
+    return kernel->implicit_at != 0 ? kernel->implicit_at + (uint32_t)sizeof(struct ppu_implicit_args) +
+                                          kernel->argument_count * bounds_bytes(compilation, kernel)
                                     : (kernel->explicit_bytes + word - 1) / word * word;
 }
 
@@ -245,11 +263,13 @@ static void add_kernel(struct compilation *compilation, const struct kernel_info
         .vregs = (uint16_t)kernel->vregs,
         .shared_vregs = (uint16_t)kernel->shared_vregs,
         .wave = (uint8_t)compilation->wave,
-        .assumes = bounds_small_ids(kernel->function) ? PPU_KERNEL_SMALL_IDS : 0,
+        .assumes = (uint8_t)((bounds_small_ids(kernel->function) ? PPU_KERNEL_SMALL_IDS : 0) |
+                             (is_bounded(compilation, kernel) ? PPU_KERNEL_BOUNDED : 0) |
+                             (has_cells(compilation, kernel) ? PPU_KERNEL_CELLS : 0)),
         .flags = kernel->flags,
         .shared_bytes = kernel->shared_bytes,
         .local_bytes = kernel->local_bytes,
-        .param_bytes = param_bytes(kernel),
+        .param_bytes = param_bytes(compilation, kernel),
         .cta = { kernel->cta[0], kernel->cta[1], kernel->cta[2] },
         .implicit_at = kernel->implicit_at,
         .argument_first = (uint32_t)(tables->arguments.len / sizeof(struct ppu_argument_entry)),
@@ -288,7 +308,7 @@ static struct ppu_child child_of(const struct compilation *compilation, const st
             .local_bytes = kernel->local_bytes,
             .cta = { 1, 1, 1 },
             .grid = { 1, 1, 1 },
-            .param_bytes = param_bytes(kernel),
+            .param_bytes = param_bytes(compilation, kernel),
         },
         .implicit_at = kernel->implicit_at,
     };

@@ -40,6 +40,8 @@ enum ppu_compile_front {
 #define PPU_COMPILE_SEGMENTS "-cl-ppu-segments="
 #define PPU_COMPILE_SEGMENT_THRESHOLD "-cl-ppu-segment-threshold="
 #define PPU_COMPILE_DEFAULT_MODE "-cl-ppu-default-mode="
+/* Build option: what kernels check of themselves, words of ppu/sanitizer.def or `all` (docs/spec/sanitizers.md). */
+#define PPU_COMPILE_SANITIZE "-fsanitize="
 #define PPU_COMPILE_CLANG_VARIABLE "PPU_CLANG"
 
 /* A text that the source may include by its name, before any file of that name. */
@@ -157,6 +159,7 @@ struct ppu_compile_options {
     FILE *dump_file;                       /* NULL: standard output */
     const struct ppu_compile_facts *facts; /* NULL: right for every launch */
     struct ppu_compile_subvector subvector;
+    uint32_t sanitize; /* PPU_SANITIZE_*: what kernels check of themselves */
 };
 
 /* Bytes and log are malloc()ed; ppu_compiled_free() frees them, also after an error. */
@@ -195,8 +198,8 @@ void ppu_compiled_free(struct ppu_compiled *compiled);
 enum ppu_compile_status ppu_compile_check_options(const char *options, struct ppu_compiled *checked);
 
 /*
- * Overwrites wave, subvector, debug and unoptimised with what the build options of options->options say of them.
- * BAD_OPTIONS: the log says which one is wrong, and nothing is changed.
+ * Overwrites wave, subvector, debug, unoptimised and sanitize with what the build options of options->options say of
+ * them. BAD_OPTIONS: the log says which one is wrong, and nothing is changed.
  */
 enum ppu_compile_status ppu_compile_read_target(struct ppu_compile_options *options, struct ppu_compiled *checked);
 

@@ -154,6 +154,16 @@ static uint32_t dimensions(const struct ppu_tmd *tmd)
     return tmd->grid[1] > 1 || tmd->cta[1] > 1 ? 2 : 1;
 }
 
+/* Who does not say where the objects of arguments lie gets no reports about them. */
+static void leave_unbounded(const struct ppu_kernel_entry *kernel, uint8_t params[PPU_MAX_PARAM])
+{
+    const struct ppu_sanitizer_bounds any = { 0, PPU_SANITIZER_ANY };
+
+    for (uint32_t i = 0; i < kernel->argument_count; i++) {
+        memcpy(params + ppu_kernel_bounds_at(kernel) + i * sizeof(any), &any, sizeof(any));
+    }
+}
+
 /* The launcher's parameters with what a compiled kernel asks about its launch, where its entry says so. */
 static const void *add_implicit_args(const struct ppu_kernel *kernel, const struct ppu_launch *launch,
                                      const struct ppu_tmd *tmd, uint8_t params[PPU_MAX_PARAM])
@@ -170,6 +180,9 @@ static const void *add_implicit_args(const struct ppu_kernel *kernel, const stru
         memcpy(params, launch->params, launch->param_bytes);
     }
     memcpy(params + kernel->entry->implicit_at, &implicit, sizeof(implicit));
+    if ((kernel->entry->assumes & PPU_KERNEL_BOUNDED) && launch->param_bytes < kernel->entry->param_bytes) {
+        leave_unbounded(kernel->entry, params);
+    }
     return params;
 }
 

@@ -384,6 +384,18 @@ enum ppu_err ppu_memory_create(struct ppu_context *context, enum ppu_memory_kind
     return err;
 }
 
+bool ppu_context_maps(const struct ppu_context *context, ppu_va_t va, uint64_t bytes)
+{
+    bool maps = false;
+
+    pthread_mutex_lock(&context->device->memory_lock);
+    for (const struct mapping *mapping = context->mappings; mapping && !maps; mapping = mapping->next_of_context) {
+        maps = va.va < mapping->va + mapping->memory->bytes && mapping->va < va.va + bytes;
+    }
+    pthread_mutex_unlock(&context->device->memory_lock);
+    return maps;
+}
+
 void *ppu_memory_host(const struct ppu_memory *memory)
 {
     return memory->host;

@@ -20,7 +20,7 @@
 #include "compiler/ppu_compiler.h"
 
 #define FOREIGN_MAGIC 0x46555050u /* "PPUF" */
-#define FOREIGN_VERSION 4u
+#define FOREIGN_VERSION 5u
 #define FOREIGN_MOST_MODULES 1024u
 #define FOREIGN_MOST_BYTES ((size_t)64 << 20) /* of a request, and of an answer */
 
@@ -52,6 +52,8 @@ struct foreign_request {
     uint32_t form, threshold_kind; /* the members of struct ppu_compile_subvector, without the picture */
     uint32_t threshold, run, inverted, no_mode;
     uint32_t sm_vregs, sm_warps;
+    uint32_t sanitize; /* PPU_SANITIZE_* */
+    uint32_t reserved;
 };
 
 /* Writes what compilations are told into a request. */
@@ -69,6 +71,7 @@ static inline void foreign_put_options(struct foreign_request *request, const st
     request->no_mode = subvector->no_mode;
     request->sm_vregs = subvector->sm_vregs;
     request->sm_warps = subvector->sm_warps;
+    request->sanitize = options->sanitize;
 }
 
 /* Reads it back. False: something of it is not possible. */
@@ -80,7 +83,8 @@ static inline bool foreign_take_options(const struct foreign_request *request, s
                                       .subvector = { (enum ppu_subvector_form)request->form,
                                                      (enum ppu_subvector_threshold)request->threshold_kind,
                                                      request->threshold, request->run, request->inverted,
-                                                     request->no_mode, request->sm_vregs, request->sm_warps, NULL } };
+                                                     request->no_mode, request->sm_vregs, request->sm_warps, NULL },
+                                      .sanitize = request->sanitize };
     return request->form <= PPU_SEGMENTS_MAY && request->threshold_kind <= PPU_THRESHOLD_DEVICE;
 }
 

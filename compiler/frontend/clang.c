@@ -319,6 +319,9 @@ static void add_all(struct arguments *arguments, const struct headers *headers, 
                     enum ppu_compile_front front)
 {
     add_fixed(arguments, headers, front);
+    if (options->target.sanitize != 0) { /* reports name variables */
+        add_argument(arguments, "-fno-discard-value-names");
+    }
     for (uint32_t i = 0; i < options->count; i++) {
         add_argument(arguments, options->word[i]);
     }

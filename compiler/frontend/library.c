@@ -17,6 +17,8 @@
 BYTES_OF_FILE(library_core, CORE_FILE);
 BYTES_OF_FILE(library_all, LIBRARY_FILE);
 BYTES_OF_FILE(library_half, HALF_FILE);
+BYTES_OF_FILE(library_address, ADDRESS_FILE);
+BYTES_OF_FILE(library_race, RACE_FILE);
 
 struct library library_core(void)
 {
@@ -31,4 +33,14 @@ struct library library_all(void)
 struct library library_half(void)
 {
     return (struct library){ library_half_bytes, library_half_len };
+}
+
+struct library library_address(void)
+{
+    return (struct library){ library_address_bytes, library_address_len };
+}
+
+struct library library_race(void)
+{
+    return (struct library){ library_race_bytes, library_race_len };
 }

@@ -19,5 +19,8 @@ struct library library_core(void);
 struct library library_all(void);
 /* Functions of half, which call those of all of the library: programs with half are few. */
 struct library library_half(void);
+/* What kernels call that check themselves (device-lib/opencl/sanitize/). */
+struct library library_address(void);
+struct library library_race(void);
 
 #endif

@@ -3,6 +3,7 @@
 
 #include "ppu/limits.h"
 #include "ppu/macros.h"
+#include "ppu/sanitizer_words.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -23,6 +24,7 @@ enum meaning {
     OPTION_FORM,         /* how parts of a wave run through segments */
     OPTION_THRESHOLD,    /* registers above which there are segments */
     OPTION_MODE,         /* in which tasks begin */
+    OPTION_SANITIZE,     /* what kernels check of themselves */
 };
 
 static const struct option {
@@ -48,6 +50,7 @@ static const struct option {
     { PPU_COMPILE_SEGMENTS, OPTION_FORM },
     { PPU_COMPILE_SEGMENT_THRESHOLD, OPTION_THRESHOLD },
     { PPU_COMPILE_DEFAULT_MODE, OPTION_MODE },
+    { PPU_COMPILE_SANITIZE, OPTION_SANITIZE },
     { "-cl-kernel-arg-info", OPTION_NOTHING },
     { "-w", OPTION_WORD },
     { "-Werror", OPTION_WORD },
@@ -189,6 +192,8 @@ static const char *target_wrong(enum meaning meaning, const char *value)
         return read_threshold(value, &kind, &number) ? NULL : "is not a number up to 256, N%, occupancy or device";
     case OPTION_MODE:
         return strcmp(value, "normal") == 0 || strcmp(value, "inverted") == 0 ? NULL : "is not normal or inverted";
+    case OPTION_SANITIZE:
+        return ppu_sanitizer_words(value) != 0 ? NULL : ppu_sanitizer_words_wrong;
     default:
         return NULL;
     }
@@ -201,6 +206,10 @@ static void note_target(struct target_words *target, enum meaning meaning, const
                                 [OPTION_THRESHOLD] = &target->threshold,
                                 [OPTION_MODE] = &target->mode };
 
+    if (meaning == OPTION_SANITIZE) {
+        target->sanitize |= ppu_sanitizer_words(value);
+        return;
+    }
     *at[meaning] = value;
 }
 
@@ -223,6 +232,7 @@ void options_apply(const struct options *options, struct ppu_compile_options *to
     if (words->mode) {
         subvector->inverted = strcmp(words->mode, "inverted") == 0;
     }
+    to->sanitize |= words->sanitize;
 }
 
 /* ---- reading ---- */

@@ -16,6 +16,8 @@
 #include "compiler/irpass/lower_opaque.h"
 #include "compiler/irpass/lower_printf.h"
 #include "compiler/irpass/lower_warps.h"
+#include "compiler/irpass/sanitize/access.h"
+#include "compiler/irpass/sanitize/sanitize.h"
 #include "compiler/irpass/specialize_alias.h"
 #include "compiler/irpass/split_aggregates.h"
 #include "compiler/irpass/split_blocks.h"
@@ -25,6 +27,7 @@
 #include "compiler/irpass/unroll.h"
 #include "compiler/irpass/yield.h"
 #include "ppu/macros.h"
+#include "ppu/sanitizer.h"
 
 #include <llvm-c/Analysis.h>
 #include <llvm-c/BitReader.h>
@@ -315,6 +318,28 @@ static bool has_facts(const struct compilation *compilation)
     return compilation->options->facts && !is_unoptimised(compilation);
 }
 
+#define SANITIZER_PREFIX "__ppu_sanitizer_"
+
+/* Its functions are called: hardly ever, but from many places. */
+static void link_sanitizer(struct compilation *compilation)
+{
+    if ((compilation->options->sanitize & PPU_SANITIZE_ADDRESS) != 0) {
+        link_library(compilation, library_address());
+    }
+    if ((compilation->options->sanitize & (PPU_SANITIZE_RACE | PPU_SANITIZE_BARRIER)) != 0) {
+        link_library(compilation, library_race());
+    }
+    for (LLVMValueRef f = LLVMGetFirstFunction(compilation->module); f; f = LLVMGetNextFunction(f)) {
+        size_t len;
+        if (!LLVMIsDeclaration(f) &&
+            strncmp(LLVMGetValueName2(f, &len), SANITIZER_PREFIX, strlen(SANITIZER_PREFIX)) == 0) {
+            set_text_attribute(compilation, f, CALLED, "");
+        }
+    }
+    sanitize_linked(compilation);
+    set_function_attributes(compilation);
+}
+
 static void enable_vectorizer(struct compilation *compilation, LLVMValueRef function)
 {
     set_attribute(compilation, function, NO_VECTORS, false);
@@ -341,6 +366,7 @@ enum ir_condition {
     IR_GIVEN,
     IR_FACTS,
     IR_COMMON,
+    IR_SANITIZED,
 };
 
 /* One of `module`, `function` and `llvm` is there. */
@@ -376,6 +402,8 @@ static bool holds(const struct compilation *compilation, enum ir_condition condi
         return has_facts(compilation);
     case IR_COMMON:
         return has_facts(compilation) && alias_has_common(compilation);
+    case IR_SANITIZED:
+        return compilation->options->sanitize != 0;
     default:
         return true;
     }

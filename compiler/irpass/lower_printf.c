@@ -57,7 +57,7 @@ static const char *string_of(struct compilation *compilation, LLVMValueRef point
     return LLVMGetAsString(value, &len);
 }
 
-static uint32_t format_number(struct compilation *compilation, const char *format)
+uint32_t printf_format(struct compilation *compilation, const char *format)
 {
     for (uint32_t i = 0; i < compilation->format_count; i++) {
         if (strcmp(compilation->formats[i], format) == 0) {
@@ -151,7 +151,7 @@ static void write_arguments(struct writer *w, LLVMValueRef print)
 static void lower(struct compilation *compilation, LLVMValueRef print)
 {
     struct writer w = { .compilation = compilation, .builder = LLVMCreateBuilderInContext(compilation->llvm) };
-    uint32_t format = format_number(compilation, string_of(compilation, LLVMGetOperand(print, 0), print));
+    uint32_t format = printf_format(compilation, string_of(compilation, LLVMGetOperand(print, 0), print));
 
     LLVMPositionBuilderBefore(w.builder, print);
     write_arguments(&w, print);

@@ -6,5 +6,7 @@
 #include "compiler/base/compilation.h"
 
 void lower_printf(struct compilation *compilation);
+/* Number of a format in the image; the same for equal ones. */
+uint32_t printf_format(struct compilation *compilation, const char *format);
 
 #endif

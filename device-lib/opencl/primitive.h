@@ -36,6 +36,7 @@ double __attribute__((const)) __ppu_double_of_ulong(ulong x, uint round);
 #define IMPLICIT_PRINTF_VA 32u
 #define IMPLICIT_VARIABLES_VA 40u
 #define LAUNCH_WORK_DIM 48u
+#define IMPLICIT_TABLES 52u
 
 uint __attribute__((const)) __ppu_sr(uint number);
 uint __attribute__((const)) __ppu_launch(uint offset);

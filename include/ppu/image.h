@@ -21,6 +21,7 @@
 
 #include "ppu/isa.h"
 #include "ppu/macros.h"
+#include "ppu/sanitizer.h"
 #include "ppu/tmd.h"
 
 #define PPU_PROGRAM_MAGIC 0x4b555050u /* "PPUK" */
@@ -51,7 +52,10 @@ PPU_ASSERT_SIZE(struct ppu_program_header, 64);
 
 /* Bits of ppu_kernel_entry.assumes. */
 #define PPU_KERNEL_SMALL_IDS (1u << 0) /* per dimension: global offset + threads of the grid <= PPU_MAX_SMALL_ID */
-#define PPU_KERNEL_ASSUMES PPU_KERNEL_SMALL_IDS
+#define PPU_KERNEL_BOUNDED \
+    (1u << 1)                      /* struct ppu_sanitizer_bounds of each argument lie behind the implicit arguments */
+#define PPU_KERNEL_CELLS (1u << 2) /* it notes in struct ppu_sanitizer_cell what was done to memory */
+#define PPU_KERNEL_ASSUMES (PPU_KERNEL_SMALL_IDS | PPU_KERNEL_BOUNDED | PPU_KERNEL_CELLS)
 
 /* Bits of ppu_kernel_entry.allows. */
 #define PPU_KERNEL_CUT \
@@ -96,9 +100,15 @@ struct ppu_implicit_args {
     uint64_t printf_va;        /* struct ppu_printf_buffer; 0: printf writes nothing */
     uint64_t variables_va;     /* the program's variables; 0: it has none */
     uint32_t work_dim;         /* dimensions of the launch, 1 to 3 */
-    uint32_t reserved;
+    uint32_t tables;           /* PPU_SANITIZER_HAS_*: what lies behind the words of the printf buffer */
 };
 PPU_ASSERT_SIZE(struct ppu_implicit_args, 56);
+
+/* Where the bounds lie in the parameters of a kernel that asks for them. */
+static inline uint32_t ppu_kernel_bounds_at(const struct ppu_kernel_entry *kernel)
+{
+    return kernel->implicit_at + (uint32_t)sizeof(struct ppu_implicit_args);
+}
 
 /* True when a kernel may be launched with so many threads in a dimension, numbered from the offset on. */
 static inline int ppu_kernel_takes_ids(const struct ppu_kernel_entry *kernel, uint64_t offset, uint64_t threads)
@@ -262,6 +272,12 @@ static inline const char *ppu_kernel_check(const struct ppu_program_header *head
     if (kernel->implicit_at % PPU_IMPLICIT_ALIGN || kernel->implicit_at > PPU_MAX_PARAM ||
         (kernel->implicit_at && kernel->implicit_at + sizeof(struct ppu_implicit_args) > kernel->param_bytes)) {
         return "kernel has its implicit arguments outside of its parameters";
+    }
+    if ((kernel->assumes & PPU_KERNEL_BOUNDED) &&
+        (kernel->implicit_at == 0 || kernel->argument_count > PPU_MAX_PARAM / sizeof(struct ppu_sanitizer_bounds) ||
+         ppu_kernel_bounds_at(kernel) + kernel->argument_count * sizeof(struct ppu_sanitizer_bounds) >
+             kernel->param_bytes)) {
+        return "kernel has bounds of its arguments outside of its parameters";
     }
     if (kernel->argument_count > header->arguments ||
         kernel->argument_first > header->arguments - kernel->argument_count) {

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "opencl/api/allocation.h"
 #include "opencl/api/info.h"
 #include "opencl/api/svm.h"
 #include "ppu/mmu.h"
@@ -98,6 +99,10 @@ cl_mem clCreateBuffer(cl_context context, cl_mem_flags flags, size_t bytes, void
         clReleaseMemObject(buffer);
         buffer = NULL;
     }
+    if (buffer) {
+        buffer->allocation = allocation_new(context, "clCreateBuffer", buffer->va, bytes,
+                                            buffer->own ? ppu_memory_bytes(buffer->own) : 0);
+    }
     if (errcode) {
         *errcode = error;
     }
@@ -169,6 +174,7 @@ cl_mem clCreateSubBuffer(cl_mem parent, cl_mem_flags flags, cl_buffer_create_typ
         buffer->va = parent->va + region->origin;
         buffer->shadow = parent->shadow;
         buffer->host_ptr = parent->host_ptr ? (uint8_t *)parent->host_ptr + region->origin : NULL;
+        buffer->allocation = allocation_new(parent->context, "clCreateSubBuffer", buffer->va, buffer->bytes, 0);
     }
     if (errcode) {
         *errcode = error;

@@ -14,6 +14,7 @@
 #include "opencl/api/pipe.h"
 #include "opencl/api/policy.h"
 #include "opencl/api/sampler.h"
+#include "opencl/api/sanitize.h"
 #include "opencl/build/spirv.h"
 #include "opencl/submit/device_queue.h"
 #include "opencl/submit/printf.h"
@@ -56,6 +57,7 @@ static void open_devices(struct errand *errand)
     uint32_t wanted = source_count();
 
     (void)errand;
+    sanitize_begin();
     wanted = PPU_MIN(wanted, MAX_DEVICES);
     while (device_count < wanted && open_device(device_count)) {
         device_count++;

@@ -68,6 +68,8 @@ struct svm_free {
 struct print_source {
     const struct ppu_program_view *view; /* of the image with the kernel; NULL: nothing prints */
     uint64_t code_va;                    /* where its code is on the device */
+    uint32_t tables;                     /* PPU_SANITIZER_HAS_*: the kernel checks itself, and needs them */
+    cl_context context;                  /* for names of allocations; NULL: they are not known */
 };
 
 /* Describes what a command does. */

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "opencl/api/allocation.h"
 #include "opencl/api/image.h"
 #include "opencl/api/info.h"
 
@@ -112,6 +113,7 @@ void memory_destroy(void *object)
         free(mapped);
     }
     ppu_memory_free(memory->own);
+    allocation_end(memory->allocation);
     object_drop(memory->parent);
     object_drop(memory->context);
     free(memory->properties);

@@ -28,14 +28,15 @@ struct _cl_mem {
     size_t origin; /* in the root of its parents */
     size_t bytes;
     cl_mem_flags flags;
-    void *host_ptr;         /* as given with USE_HOST_PTR */
-    bool shadow;            /* host_ptr is not where the bytes are */
-    struct ppu_memory *own; /* NULL: a parent's, or shared virtual memory's */
-    struct image *image;    /* NULL: a buffer or a pipe */
-    cl_uint packet_bytes;   /* of a pipe */
-    cl_uint packets;        /* that a pipe has room for; 0: no pipe */
-    uint8_t *at;            /* first byte, for the host */
-    uint64_t va;            /* the same, for the PPU */
+    void *host_ptr;                /* as given with USE_HOST_PTR */
+    bool shadow;                   /* host_ptr is not where the bytes are */
+    struct ppu_memory *own;        /* NULL: a parent's, or shared virtual memory's */
+    struct image *image;           /* NULL: a buffer or a pipe */
+    struct allocation *allocation; /* for reports; NULL: none */
+    cl_uint packet_bytes;          /* of a pipe */
+    cl_uint packets;               /* that a pipe has room for; 0: no pipe */
+    uint8_t *at;                   /* first byte, for the host */
+    uint64_t va;                   /* the same, for the PPU */
     cl_mem_properties *properties;
     size_t property_bytes;
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "opencl/api/allocation.h"
 #include "opencl/api/mapping.h"
 #include "opencl/api/queue.h"
 #include "opencl/api/transfer.h"
@@ -92,6 +93,8 @@ void *clSVMAlloc(cl_context context, cl_svm_mem_flags flags, size_t bytes, cl_ui
     if (!svm) {
         return NULL;
     }
+    svm->allocation =
+        allocation_new(context, "clSVMAlloc", (uint64_t)(uintptr_t)svm->at, bytes, ppu_memory_bytes(svm->memory));
     object_use(context);
     pthread_mutex_lock(&context->lock);
     svm->next = context->svm;
@@ -118,6 +121,7 @@ void clSVMFree(cl_context context, void *at)
     pthread_mutex_unlock(&context->lock);
     if (svm) {
         ppu_memory_free(svm->memory);
+        allocation_end(svm->allocation);
         free(svm);
         object_drop(context);
     }

@@ -10,6 +10,7 @@ struct svm {
     uint8_t *at;
     size_t bytes; /* as asked for */
     struct ppu_memory *memory;
+    struct allocation *allocation; /* for reports; NULL: none */
 };
 
 /* True when all the bytes lie in one piece of the context's. */

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "opencl/api/program.h"
+#include "opencl/api/sanitize.h"
 #include "opencl/build/cache.h"
 #include "opencl/build/compile_thread.h"
 #include "opencl/build/foreign.h"
@@ -21,7 +22,8 @@ struct build {
     cl_program program; /* in use */
     /* Makes the binary; `made` gets it, and the log. */
     cl_int (*make)(const struct build *build, struct binary *made, char **log);
-    char *options;
+    char *given;                        /* options as the program says them */
+    char *options;                      /* the same with what the environment adds */
     uint32_t threshold;                 /* of the device */
     struct ppu_compile_header *headers; /* texts of programs; names and list are ours */
     cl_program *header_programs;        /* in use */
@@ -47,6 +49,7 @@ static void build_free(struct build *build)
     free(build->headers);
     free(build->header_programs);
     free(build->inputs);
+    free(build->given);
     free(build->options);
     object_drop(build->program);
     free(build);
@@ -62,10 +65,11 @@ static struct build *build_new(cl_program program, const char *options, build_no
     object_use(program);
     build->program = program;
     build->threshold = target_threshold(program->context);
-    build->options = strdup(options ? options : "");
+    build->given = strdup(options ? options : "");
+    build->options = sanitize_options(options ? options : "");
     build->notify = notify;
     build->user = user;
-    if (!build->options) {
+    if (!build->given || !build->options) {
         build_free(build);
         return NULL;
     }
@@ -368,7 +372,7 @@ static cl_int begin_build(struct build *build)
         error = CL_SUCCESS;
         program->building = true;
         program->status = CL_BUILD_IN_PROGRESS;
-        program_set_text(&program->options, build->options);
+        program_set_text(&program->options, build->given);
         program->threshold = build->threshold;
         program_set_text(&program->log, "");
         program_forget(program);
@@ -563,7 +567,8 @@ static cl_int check_link_options(const char *options, bool *library)
     *library = false;
     for (options += strspn(options, " \t\n"); *options != '\0'; options += strspn(options, " \t\n")) {
         size_t length = strcspn(options, " \t\n"), i = 0;
-        if (strncmp(options, ours, strlen(ours)) == 0) {
+        if (strncmp(options, ours, strlen(ours)) == 0 ||
+            strncmp(options, PPU_COMPILE_SANITIZE, strlen(PPU_COMPILE_SANITIZE)) == 0) {
             options += length; /* the build reads its value */
             continue;
         }
@@ -641,7 +646,7 @@ static cl_program link_begin(cl_context context, const char *options, cl_uint in
     *error = CL_OUT_OF_HOST_MEMORY;
     if (build) {
         build->make = make_linked;
-        *error = check_link_options(build->options, &build->library);
+        *error = check_link_options(build->given, &build->library);
     }
     if (*error == CL_SUCCESS) {
         *error = take_inputs(build, input_count, inputs);

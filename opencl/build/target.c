@@ -41,6 +41,7 @@ void target_text(const struct ppu_compile_options *options, char text[TARGET_TEX
 {
     const struct ppu_compile_subvector *subvector = &options->subvector;
 
-    snprintf(text, TARGET_TEXT_BYTES, "%" PRIu32 " %u %" PRIu32 " %" PRIu32 " %" PRIu32, options->wave,
-             (unsigned)subvector->form, subvector->threshold, subvector->sm_vregs, subvector->sm_warps);
+    snprintf(text, TARGET_TEXT_BYTES, "%" PRIu32 " %u %" PRIu32 " %" PRIu32 " %" PRIu32 " %" PRIu32, options->wave,
+             (unsigned)subvector->form, subvector->threshold, subvector->sm_vregs, subvector->sm_warps,
+             options->sanitize);
 }

@@ -7,6 +7,7 @@
 #include "opencl/api/queue.h"
 #include "opencl/submit/device_queue.h"
 #include "opencl/submit/launch.h"
+#include "opencl/submit/sanitizer.h"
 #include "opencl/submit/task_queue.h"
 #include "opencl/variants/variant.h"
 #include "opencl/variants/variant_choose.h"
@@ -44,6 +45,7 @@ static void build_launch(cl_event event, struct ppu_block *block, struct ppu_str
     launch->event = event;
     launch->launch.params = launch->params;
     launch->launch.implicit.printf_va = event->work.printf_va;
+    launch->launch.implicit.tables = event->work.prints.tables;
     launch_add(launch, block, stream);
     if (launch->workq) {
         ppu_block_round(block, launch->workq->workq);
@@ -178,6 +180,7 @@ static cl_int capture(struct launch *launch, cl_kernel kernel, const struct ppu_
             shared += argument->local_bytes;
         }
     }
+    sanitizer_bound(launch, kernel);
     launch->launch.mode = kernel->mode;
     launch->launch.miss_rate = kernel->miss_rate;
     launch->launch.param_bytes = entry->param_bytes;
@@ -422,20 +425,33 @@ static bool may_print(cl_kernel kernel)
     return kernel->entry->implicit_at != 0 && kernel->program->view.header->formats > 0;
 }
 
+/*
+ * PPU_SANITIZER_HAS_*: what a kernel needs that checks itself; 0: it does not. The groups of a queue task may wait for
+ * each other by the queue, which cells know nothing of.
+ */
+static uint32_t checked_tables(cl_kernel kernel, const struct launch *launch)
+{
+    const uint32_t assumes = kernel->entry->assumes;
+
+    return ((assumes & PPU_KERNEL_BOUNDED) != 0 ? PPU_SANITIZER_HAS_RANGES : 0) |
+           ((assumes & PPU_KERNEL_CELLS) != 0 && !launch->tasks ? PPU_SANITIZER_HAS_CELLS : 0);
+}
+
 struct print_source launch_choose(struct launch *launch, cl_kernel kernel, uint32_t ppu_index,
                                   char name[EVENT_VARIANT_BYTES])
 {
     const struct _cl_program *program = kernel->program;
 
-    if (!launch->tasks) {
+    if (!launch->tasks && checked_tables(kernel, launch) == 0) { /* variants check nothing */
         variant_choose(kernel, launch, ppu_index, name);
     }
     if (!may_print(kernel)) {
-        return (struct print_source){ NULL, 0 };
+        return (struct print_source){ .view = NULL };
     }
     const struct variant_code *code = launch->variant ? &launch->variant->code : NULL;
     const struct ppu_program *loaded = code ? code->on[ppu_index] : program->on[ppu_index];
-    return (struct print_source){ code ? &code->view : &program->view, ppu_program_code_va(loaded).va };
+    return (struct print_source){ code ? &code->view : &program->view, ppu_program_code_va(loaded).va,
+                                  checked_tables(kernel, launch), program->context };
 }
 
 /* The kernel as the queue's device has it. */

@@ -14,6 +14,7 @@
 #include "opencl/api/queue.h"
 #include "opencl/submit/launch.h"
 #include "opencl/submit/printf.h"
+#include "opencl/submit/sanitizer.h"
 
 /* The device ends what runs too long; this only says how often a waiter looks at the clock. */
 
@@ -267,7 +268,10 @@ cl_int launch_remote(cl_event event)
         if (err != PPU_OK) {
             tell(&remote, err);
         }
-        const char *lost = remote.printed ? printf_end(ppu_memory_host(remote.printed), &event->work.prints) : NULL;
+        char *reports = NULL;
+        const char *lost =
+            remote.printed ? printf_end(ppu_memory_host(remote.printed), &event->work.prints, &reports) : NULL;
+        sanitizer_tell(event->context, reports);
         if (lost) {
             context_notify(event->context, "printf", lost);
         }

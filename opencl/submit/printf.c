@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "opencl/submit/printf.h"
 
+#include "opencl/submit/sanitizer.h"
 #include "ppu/macros.h"
 
 #include <stdio.h>
@@ -22,6 +23,7 @@ struct record {
 struct output {
     FILE *to;
     size_t left;
+    char *reports; /* NULL: none */
 };
 
 /* One conversion: %[flags][width][.precision][vector][length]letter */
@@ -33,6 +35,13 @@ struct conversion {
     char length[3];    /* "", "hh", "h", "hl", "l" */
     char letter;
 };
+
+_Static_assert(CAPACITY % 2 == 0, "the table of ranges is aligned");
+
+struct ppu_sanitizer_table *printf_ranges(struct ppu_printf_buffer *buffer)
+{
+    return (struct ppu_sanitizer_table *)(void *)&buffer->words[CAPACITY];
+}
 
 void printf_begin(struct ppu_printf_buffer *buffer)
 {
@@ -308,17 +317,22 @@ static void print_records(struct output *out, const uint32_t *words, uint32_t us
             return;
         }
         struct record record = { words + at + HEAD_WORDS, count - HEAD_WORDS, source };
-        print_record(out, &record, view->text + view->formats[format]);
+        if (ppu_sanitizer_is_report(view->text + view->formats[format])) {
+            sanitizer_report(source, format, record.words, record.left, &out->reports);
+        } else {
+            print_record(out, &record, view->text + view->formats[format]);
+        }
         at += count;
     }
 }
 
 /* False: no memory. `all`: nothing was left out. */
-static bool print_copy(const uint32_t *words, uint32_t used, const struct print_source *source, bool *all)
+static bool print_copy(const uint32_t *words, uint32_t used, const struct print_source *source, bool *all,
+                       char **reports)
 {
     char *text = NULL;
     size_t bytes = 0;
-    struct output out = { open_memstream(&text, &bytes), PRINTF_MOST_BYTES };
+    struct output out = { open_memstream(&text, &bytes), PRINTF_MOST_BYTES, NULL };
 
     if (!out.to) {
         return false;
@@ -331,19 +345,21 @@ static bool print_copy(const uint32_t *words, uint32_t used, const struct print_
     }
     free(text);
     *all = out.left > 0;
+    *reports = out.reports;
     return written;
 }
 
-const char *printf_end(struct ppu_printf_buffer *buffer, const struct print_source *source)
+const char *printf_end(struct ppu_printf_buffer *buffer, const struct print_source *source, char **reports)
 {
     uint32_t asked = __atomic_load_n(&buffer->used, __ATOMIC_RELAXED), used = PPU_MIN(asked, CAPACITY);
     size_t bytes = used * sizeof(buffer->words[0]);
     uint32_t *words = malloc(bytes + 1);
     bool all = true, printed = words;
 
+    *reports = NULL;
     if (printed && used > 0) {
         memcpy(words, buffer->words, bytes);
-        printed = print_copy(words, used, source, &all);
+        printed = print_copy(words, used, source, &all, reports);
     }
     free(words);
     /* What a thread has not written, because its record did not fit, must not look like one. */

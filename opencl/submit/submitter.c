@@ -4,10 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "opencl/api/allocation.h"
 #include "opencl/api/host_clock.h"
 #include "opencl/api/queue.h"
 #include "opencl/api/record.h"
 #include "opencl/submit/printf.h"
+#include "opencl/submit/sanitizer.h"
 #include "opencl/submit/warm_up.h"
 #include "ppu/macros.h"
 #include "ppu/sem.h"
@@ -38,19 +40,41 @@ bool submitter_takes(const struct submitter *submitter, const struct _cl_event *
     return submitter->count < SUBMITTER_DEPTH && (!event->work.prints.view || !submitter->printing);
 }
 
+/* What a kernel that checks itself finds behind its buffer. */
+static void write_tables(const struct submitter *submitter, cl_event event)
+{
+    uint8_t *printed = ppu_memory_host(submitter->printed);
+
+    if (event->work.prints.tables != 0) {
+        allocation_ranges(event->context, printf_ranges((struct ppu_printf_buffer *)(void *)printed));
+    }
+    if ((event->work.prints.tables & PPU_SANITIZER_HAS_CELLS) != 0) {
+        memset(printed + PRINTF_CELLS_AT, 0, PRINTF_CELLS_BYTES);
+    }
+}
+
 static enum ppu_err give_printer(struct submitter *submitter, cl_event event)
 {
     struct ppu_context *context = submitter_space(submitter);
     enum ppu_err err = PPU_OK;
+    const uint32_t tables = event->work.prints.tables;
+    const uint32_t bytes = (tables & PPU_SANITIZER_HAS_CELLS) != 0 ? PRINTF_CELLS_AT + PRINTF_CELLS_BYTES
+                           : tables != 0                           ? PRINTF_CELLS_AT
+                                                                   : PRINTF_BUFFER_BYTES;
 
+    if (submitter->printed && ppu_memory_bytes(submitter->printed) < bytes) {
+        ppu_memory_free(submitter->printed); /* nothing prints now */
+        submitter->printed = NULL;
+    }
     if (!submitter->printed) {
-        err = ppu_memory_create(context, PPU_MEMORY_VRAM, PRINTF_BUFFER_BYTES, &submitter->printed);
+        err = ppu_memory_create(context, PPU_MEMORY_VRAM, bytes, &submitter->printed);
         if (err == PPU_OK) {
             printf_begin(ppu_memory_host(submitter->printed));
         }
     }
     if (err == PPU_OK) {
         event->work.printf_va = ppu_memory_va(submitter->printed, context).va;
+        write_tables(submitter, event);
         submitter->printing = event;
     }
     return err;
@@ -108,10 +132,27 @@ void submitter_issue(struct submitter *submitter, cl_event event)
 
 /* ---- and back ---- */
 
-/* Prints what a command has printed that runs no more. NULL, or why some of it is lost. */
-static const char *print(struct submitter *submitter, cl_event event)
+/* What a command has left that runs no more, for the program's callback. */
+struct said {
+    const char *lost; /* why some of it is; NULL: nothing is */
+    char *reports;    /* NULL: none */
+};
+
+static struct said print(struct submitter *submitter, cl_event event)
 {
-    return printf_end(ppu_memory_host(submitter->printed), &event->work.prints);
+    struct said said = { NULL, NULL };
+
+    said.lost = printf_end(ppu_memory_host(submitter->printed), &event->work.prints, &said.reports);
+    return said;
+}
+
+/* Without the lock. */
+static void said_tell(cl_context context, const struct said *said)
+{
+    sanitizer_tell(context, said->reports);
+    if (said->lost) {
+        context_notify(context, "printf", said->lost);
+    }
 }
 
 /*
@@ -142,19 +183,22 @@ static void land(struct submitter *submitter, cl_int status)
     event_end(event, status);
 }
 
-/* The first command in flight has done wrong; those behind it were never begun. NULL, or why output is lost. */
-static const char *fail_all(struct submitter *submitter, enum ppu_err err)
+/* The first command in flight has done wrong; those behind it were never begun. */
+static struct said fail_all(struct submitter *submitter, enum ppu_err err)
 {
     cl_command_queue workq = submitter->queue->filled;
     bool again = !workq || ppu_workq_reset(workq->workq) == PPU_OK;
     submitter->broken = ppu_channel_reset(submitter->channel) != PPU_OK || !again;
     cl_int status = device_error(err);
-    const char *lost = submitter->printing ? print(submitter, submitter->printing) : NULL;
+    struct said said = { NULL, NULL };
+    if (submitter->printing) {
+        said = print(submitter, submitter->printing);
+    }
     for (uint32_t left = submitter->count; left > 0; left--) {
         land(submitter, status);
         status = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
     }
-    return lost;
+    return said;
 }
 
 /* A word that is no number of seconds changes nothing. */
@@ -189,7 +233,7 @@ static void await_first(struct submitter *submitter)
     cl_event event = submitter->flight[submitter->first];
     const struct ppu_event done = event->done;
     bool prints = submitter->printing == event;
-    const char *lost = NULL;
+    struct said said = { NULL, NULL };
     struct ppu_error error;
 
     pthread_mutex_unlock(&context->lock);
@@ -199,7 +243,7 @@ static void await_first(struct submitter *submitter)
         context_notify(context, event_command_name(event), told != PPU_OK ? error.text : ppu_error_text(err));
     }
     if (err == PPU_OK && prints) {
-        lost = print(submitter, event);
+        said = print(submitter, event);
     }
     if (err == PPU_OK) {
         finish_event(submitter, event);
@@ -208,12 +252,10 @@ static void await_first(struct submitter *submitter)
     if (err == PPU_OK) {
         land(submitter, CL_COMPLETE);
     } else {
-        lost = fail_all(submitter, err);
+        said = fail_all(submitter, err);
     }
     context_unlock_and_dispatch(context);
-    if (lost) {
-        context_notify(context, "printf", lost);
-    }
+    said_tell(context, &said);
     pthread_mutex_lock(&context->lock);
 }
 

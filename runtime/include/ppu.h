@@ -33,6 +33,7 @@
 #include "ppu/heap.h"
 #include "ppu/image.h"
 #include "ppu/limits.h"
+#include "ppu/sanitizer.h"
 #include "ppu/sem.h"
 #include "ppu/task.h"
 #include "ppu/taskq.h"
@@ -310,6 +311,8 @@ void *ppu_memory_host(const struct ppu_memory *memory); /* first byte, as this p
 uint64_t ppu_memory_bytes(const struct ppu_memory *memory);
 /* Returns the address in a context; va is 0 when the memory is not mapped there. */
 ppu_va_t ppu_memory_va(const struct ppu_memory *memory, const struct ppu_context *context);
+/* True when some memory is mapped at one of the bytes at least. */
+bool ppu_context_maps(const struct ppu_context *context, ppu_va_t va, uint64_t bytes);
 
 /* ---- channel ---- */
 
@@ -452,6 +455,42 @@ struct ppu_launch {
     uint32_t mode;      /* enum ppu_tmd_mode: of segments that leave it open (D6) */
     uint32_t miss_rate; /* PPU_MISS_*: what the warps are known to miss in the first-level cache (D8) */
 };
+
+/* ---- kernels that check themselves ---- */
+
+/* Where the source does something, as far as the image says. Texts are cut, and have no control characters. */
+struct ppu_sanitizer_site {
+    char check[16];  /* a word of sanitizer.def */
+    char action[32]; /* "load", "store" ... */
+    uint32_t bytes;  /* of the access; 0: it varies */
+    char file[200];
+    uint32_t line, column; /* 0: not known */
+    char kernel[200];
+    char object[200]; /* "argument 0", "local variable 'tile'" ... */
+};
+
+/* What a kernel compiled with -fsanitize= found: a record of its printf buffer (docs/spec/sanitizers.md). */
+struct ppu_sanitizer_report {
+    struct ppu_sanitizer_site site;
+    uint64_t address;      /* virtual; of shared and local memory an offset */
+    uint64_t base;         /* of the object, or of the range that nothing may reach */
+    uint64_t object_bytes; /* of the same */
+    uint64_t value;        /* bits that were to be stored; 0 also where they are not known */
+    uint64_t global_id[3];
+    uint32_t local_id[3], work_group[3];
+    bool has_other; /* there are two sides, and this is the other one: */
+    struct ppu_sanitizer_site other;
+    uint32_t other_local_id[3], other_work_group[3];
+};
+
+/* True for the format of a report, which is never printed as it stands. */
+bool ppu_sanitizer_is_report(const char *format);
+/*
+ * Reads a record: the number of its format and the `count` words behind it. False: it is no report, or malformed. The
+ * image and the words may hold anything.
+ */
+bool ppu_sanitizer_read(const struct ppu_program_view *view, uint32_t format, const uint32_t *words, uint32_t count,
+                        struct ppu_sanitizer_report *report);
 
 /* ---- task queue ---- */
 

@@ -325,13 +325,15 @@ static void print(struct fuzz_input *input, cl_program program)
 {
     struct ppu_printf_buffer *printed = calloc(1, PRINTF_BUFFER_BYTES);
     int before = dup(STDOUT_FILENO), nothing = open("/dev/null", O_WRONLY);
-    const struct print_source source = { &program->view, ppu_program_code_va(program->on[0]).va };
+    const struct print_source source = { &program->view, ppu_program_code_va(program->on[0]).va, 0, NULL };
 
     printf_begin(printed);
     printed->used = fuzz_below(input, 8) == 0 ? fuzz_u32(input) : fuzz_below(input, PRINT_WORDS);
     fuzz_bytes(input, printed->words, PRINT_WORDS * sizeof(uint32_t));
     dup2(nothing, STDOUT_FILENO);
-    (void)printf_end(printed, &source);
+    char *reports = NULL;
+    (void)printf_end(printed, &source, &reports);
+    free(reports);
     dup2(before, STDOUT_FILENO);
     close(nothing);
     close(before);

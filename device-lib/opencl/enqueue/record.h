@@ -168,6 +168,7 @@ INLINE void put_implicit_args(global uchar *param, constant struct ppu_child *ch
         put64(param, child->implicit_at + IMPLICIT_CODE_VA, launch64(IMPLICIT_CODE_VA));
         put64(param, child->implicit_at + IMPLICIT_PRINTF_VA, launch64(IMPLICIT_PRINTF_VA));
         put64(param, child->implicit_at + IMPLICIT_VARIABLES_VA, launch64(IMPLICIT_VARIABLES_VA));
+        *(global uint *)(param + child->implicit_at + IMPLICIT_TABLES) = __ppu_launch(IMPLICIT_TABLES);
     }
 }
 

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/* Finds what instructions access: pointers, sizes, objects, and the text of a report. */
+#ifndef COMPILER_IRPASS_SANITIZE_ACCESS_H
+#define COMPILER_IRPASS_SANITIZE_ACCESS_H
+
+#include "compiler/base/compilation.h"
+
+/* One access; an instruction that copies has two. */
+struct access {
+    LLVMValueRef insn;
+    LLVMValueRef root;                      /* of the pointer; NULL: it is not known */
+    uint64_t bytes;                         /* 0 when the program computes it */
+    int8_t pointer_at, value_at, length_at; /* operands; no value, no length to compute: NO_OPERAND */
+    uint32_t format;                        /* of the report */
+};
+
+#define NO_OPERAND (-1)
+
+struct accesses {
+    struct access *list;
+    uint32_t count;
+    unsigned cap;
+};
+
+/* Operands as they are now; checks that were put in may have changed them. NULL: there is none. */
+LLVMValueRef access_pointer(const struct access *access);
+LLVMValueRef access_value(const struct access *access);
+LLVMValueRef access_length(const struct access *access);
+
+/* Before the device library is linked: marks what the program itself accesses. */
+void access_mark(struct compilation *compilation, LLVMValueRef function);
+/* True when the program itself does it, false for the device library. */
+bool access_is_programs(const struct compilation *compilation, LLVMValueRef insn);
+/* Number of the format that describes a report of the instruction. */
+uint32_t access_format(struct compilation *compilation, LLVMValueRef insn, const char *check, const char *action,
+                       uint64_t bytes, const char *object);
+/* All accesses of a kernel or a function that it calls, in their order. `check`: the word of reports. */
+void access_find(struct compilation *compilation, LLVMValueRef function, const char *check, struct accesses *to);
+
+#endif

@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: MIT */
+#include "compiler/irpass/sanitize/race.h"
+
+#include "compiler/analysis/ir.h"
+#include "compiler/base/primitive.h"
+#include "compiler/irpass/sanitize/access.h"
+#include "compiler/irpass/sanitize/emit.h"
+#include "ppu/isa.h"
+#include "ppu/macros.h"
+#include "ppu/sanitizer.h"
+
+#include <string.h>
+
+#define READS "__ppu_sanitizer_reads"
+#define WRITES "__ppu_sanitizer_writes"
+#define ACQUIRES "__ppu_sanitizer_acquires"
+#define ARRIVES "__ppu_sanitizer_arrives"
+#define PASSES "__ppu_sanitizer_passes"
+
+#define WORD_BYTES 4u
+#define MOST_WORDS 4u   /* of an access that are looked at one by one; of wider ones the first and the last */
+#define LIBRARY "__ppu" /* begins the names of the device library's own variables */
+
+struct racer {
+    struct emitter emitter;
+    LLVMValueRef kernel;
+    LLVMValueRef epoch; /* variable: barriers that this work-item has passed */
+};
+
+static bool checks(const struct racer *r, uint32_t what)
+{
+    return (r->emitter.compilation->options->sanitize & what) != 0;
+}
+
+static LLVMTypeRef nothing(const struct racer *r)
+{
+    return LLVMVoidTypeInContext(r->emitter.compilation->llvm);
+}
+
+static LLVMValueRef epoch_now(const struct racer *r)
+{
+    return LLVMBuildLoad2(r->emitter.builder, emit_i32(&r->emitter), r->epoch, "");
+}
+
+/* ---- barriers ---- */
+
+static bool is_barrier(LLVMValueRef insn)
+{
+    return ir_is_instruction(insn, LLVMCall) && primitive_find(ir_callee(insn)) == PRIMITIVE_BARRIER;
+}
+
+static bool has_barrier(LLVMValueRef function)
+{
+    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b; b = LLVMGetNextBasicBlock(b)) {
+        for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i)) {
+            if (is_barrier(i)) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+bool race_is_blind(const struct compilation *compilation)
+{
+    for (LLVMValueRef f = LLVMGetFirstFunction(compilation->module); f; f = LLVMGetNextFunction(f)) {
+        if (!ir_is_kernel(f) && has_barrier(f)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void note_barrier(const struct racer *r, LLVMValueRef barrier)
+{
+    const struct emitter *e = &r->emitter;
+    LLVMValueRef most = emit_word(e, PPU_SANITIZER_EPOCHS);
+    LLVMValueRef arguments[2] = {
+        emit_word(e, access_format(e->compilation, barrier, "barrier", "barrier", 0, "")),
+    };
+
+    emit_before(e, barrier);
+    arguments[1] = epoch_now(r);
+    if (checks(r, PPU_SANITIZE_BARRIER)) {
+        emit_call(e, ARRIVES, nothing(r), arguments, 2);
+    }
+    emit_behind(e, barrier);
+    if (checks(r, PPU_SANITIZE_BARRIER)) {
+        emit_call(e, PASSES, nothing(r), arguments, 2);
+    }
+    LLVMValueRef next = LLVMBuildAdd(e->builder, arguments[1], emit_word(e, 1), "");
+    LLVMValueRef more = LLVMBuildICmp(e->builder, LLVMIntULT, arguments[1], most, "");
+    LLVMBuildStore(e->builder, LLVMBuildSelect(e->builder, more, next, most, ""), r->epoch);
+}
+
+/* ---- what a work-item learns of others ---- */
+
+static bool acquires(LLVMAtomicOrdering order)
+{
+    return order == LLVMAtomicOrderingAcquire || order == LLVMAtomicOrderingAcquireRelease ||
+           order == LLVMAtomicOrderingSequentiallyConsistent;
+}
+
+static bool call_acquires(LLVMValueRef call)
+{
+    const enum primitive primitive = primitive_find(ir_callee(call));
+
+    if (primitive != PRIMITIVE_FENCE) {
+        return primitive == PRIMITIVE_MEET;
+    }
+    LLVMValueRef order = LLVMGetOperand(call, 0);
+    return !LLVMIsAConstantInt(order) || LLVMConstIntGetZExtValue(order) != PPU_ORDER_RELEASE;
+}
+
+/* An operation whose result nobody looks at tells nothing. */
+static bool is_acquire(LLVMValueRef insn)
+{
+    switch (LLVMGetInstructionOpcode(insn)) {
+    case LLVMCall:
+        return call_acquires(insn);
+    case LLVMFence:
+        return true;
+    case LLVMLoad:
+        return acquires(LLVMGetOrdering(insn));
+    case LLVMAtomicRMW:
+        return LLVMGetFirstUse(insn) && acquires(LLVMGetOrdering(insn));
+    case LLVMAtomicCmpXchg:
+        return LLVMGetFirstUse(insn) && acquires(LLVMGetCmpXchgSuccessOrdering(insn));
+    default:
+        return false;
+    }
+}
+
+/* ---- accesses ---- */
+
+/* False: not memory that others reach, or it is not known which. */
+static bool find_memory(const struct access *access, bool *is_local)
+{
+    uint32_t space = ir_pointer_space(access_pointer(access));
+
+    if (space == SPACE_GENERIC && access->root) {
+        space = ir_pointer_space(access->root);
+    }
+    *is_local = space == SPACE_LOCAL;
+    return space == SPACE_GLOBAL || space == SPACE_LOCAL;
+}
+
+static bool is_librarys(LLVMValueRef root)
+{
+    size_t len;
+
+    return LLVMIsAGlobalVariable(root) && strncmp(LLVMGetValueName2(root, &len), LIBRARY, strlen(LIBRARY)) == 0;
+}
+
+/* True when the source says that the argument is a pointer: not a pipe, an image or a queue. */
+static bool is_pointer(const struct racer *r, LLVMValueRef root)
+{
+    static const char kind_name[] = "kernel_arg_type";
+    uint32_t kind = LLVMGetMDKindIDInContext(r->emitter.compilation->llvm, kind_name, (unsigned)strlen(kind_name));
+    LLVMValueRef node = LLVMGetMetadata(r->kernel, kind);
+    uint32_t number = 0, len = 0;
+
+    while (LLVMGetParam(r->kernel, number) != root) {
+        number++;
+    }
+    if (!node || LLVMGetMDNodeNumOperands(node) != LLVMCountParams(r->kernel)) {
+        return false;
+    }
+    LLVMValueRef *types = arena_new(&r->emitter.compilation->arena, LLVMValueRef, LLVMGetMDNodeNumOperands(node));
+    LLVMGetMDNodeOperands(node, types);
+    const char *type = LLVMGetMDString(types[number], &len);
+    return type && len > 0 && type[len - 1] == '*';
+}
+
+/* What the library does with memory of its own is right, and what it does with the program's is the program's. */
+static bool is_noted(const struct racer *r, const struct access *access)
+{
+    if (access->root &&
+        (is_librarys(access->root) || (LLVMIsAArgument(access->root) && !is_pointer(r, access->root)))) {
+        return false;
+    }
+    return access->root || access_is_programs(r->emitter.compilation, access->insn);
+}
+
+static bool is_plain(LLVMValueRef insn)
+{
+    const LLVMOpcode opcode = LLVMGetInstructionOpcode(insn);
+
+    return (opcode == LLVMLoad || opcode == LLVMStore) && LLVMGetOrdering(insn) == LLVMAtomicOrderingNotAtomic;
+}
+
+static void note_piece(const struct racer *r, const struct access *access, LLVMValueRef address, uint32_t bytes,
+                       bool is_local)
+{
+    const struct emitter *e = &r->emitter;
+    const bool writes = access->value_at != NO_OPERAND;
+    LLVMValueRef arguments[EMIT_ARGUMENTS_MOST] = {
+        emit_word(e, access->format), address,      emit_word(e, (uint32_t)__builtin_ctz(bytes)),
+        emit_word(e, is_local),       epoch_now(r),
+    };
+
+    arguments[5] = writes ? emit_report_value(e, access_value(access)) : NULL;
+    emit_call(e, writes ? WRITES : READS, nothing(r), arguments, writes ? 6 : 5);
+}
+
+static void note_access(const struct racer *r, const struct access *access)
+{
+    const struct emitter *e = &r->emitter;
+    const uint64_t bytes = access->bytes, words = bytes / WORD_BYTES;
+    bool is_local = false;
+
+    if (!is_plain(access->insn) || !find_memory(access, &is_local) || !is_noted(r, access)) {
+        return;
+    }
+    emit_before(e, access->insn);
+    LLVMValueRef address = LLVMBuildPtrToInt(e->builder, access_pointer(access), emit_i64(e), "");
+    if (bytes == 1 || bytes == 2) {
+        note_piece(r, access, address, (uint32_t)bytes, is_local);
+    }
+    for (uint64_t i = 0; i < words; i++) {
+        LLVMValueRef at = LLVMBuildAdd(e->builder, address, emit_number(e, i * WORD_BYTES), "");
+        if (words <= MOST_WORDS || i == 0 || i == words - 1) {
+            note_piece(r, access, at, WORD_BYTES, is_local);
+        }
+    }
+}
+
+/* ---- the kernel ---- */
+
+static void begin(struct racer *r)
+{
+    LLVMBuilderRef builder = r->emitter.builder;
+
+    LLVMPositionBuilderBefore(builder, LLVMGetFirstInstruction(LLVMGetEntryBasicBlock(r->kernel)));
+    r->epoch = LLVMBuildAlloca(builder, emit_i32(&r->emitter), "");
+    LLVMBuildStore(builder, emit_word(&r->emitter, 0), r->epoch);
+}
+
+static void note_synchronization(LLVMValueRef insn, void *opaque)
+{
+    const struct racer *r = opaque;
+
+    if (is_barrier(insn)) {
+        note_barrier(r, insn);
+    } else if (checks(r, PPU_SANITIZE_RACE) && is_acquire(insn)) {
+        emit_behind(&r->emitter, insn);
+        emit_call(&r->emitter, ACQUIRES, nothing(r), NULL, 0);
+    }
+}
+
+void race_check(struct compilation *compilation, LLVMValueRef kernel)
+{
+    struct racer r = { { compilation, LLVMCreateBuilderInContext(compilation->llvm) }, kernel, NULL };
+    struct accesses accesses = { .count = 0 };
+
+    if (checks(&r, PPU_SANITIZE_RACE)) {
+        access_find(compilation, kernel, "race", &accesses);
+    }
+    begin(&r);
+    for (uint32_t i = 0; i < accesses.count; i++) {
+        note_access(&r, &accesses.list[i]);
+    }
+    ir_each_instruction(kernel, note_synchronization, &r);
+    LLVMDisposeBuilder(r.emitter.builder);
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+#include "compiler/irpass/sanitize/sanitize.h"
+
+#include "compiler/analysis/ir.h"
+#include "compiler/irpass/lower_enqueue.h"
+#include "compiler/irpass/sanitize/address.h"
+#include "compiler/irpass/sanitize/race.h"
+#include "ppu/sanitizer.h"
+
+#define SEEN "__ppu_sanitizer_seen"
+
+bool sanitize_is_bounded(const struct compilation *compilation, LLVMValueRef kernel)
+{
+    return (compilation->options->sanitize & PPU_SANITIZE_ADDRESS) != 0 && ir_is_kernel(kernel) &&
+           !lower_enqueue_child(compilation, kernel);
+}
+
+bool sanitize_has_cells(const struct compilation *compilation, LLVMValueRef kernel)
+{
+    return (compilation->options->sanitize & (PPU_SANITIZE_RACE | PPU_SANITIZE_BARRIER)) != 0 && ir_is_kernel(kernel) &&
+           !lower_enqueue_child(compilation, kernel);
+}
+
+/* A word for each place that may be reported. */
+void sanitize_linked(struct compilation *compilation)
+{
+    LLVMValueRef declared = LLVMGetNamedGlobal(compilation->module, SEEN);
+    LLVMTypeRef type =
+        LLVMArrayType2(LLVMInt32TypeInContext(compilation->llvm), compilation->format_count + (uint64_t)1);
+
+    if (!declared) {
+        return;
+    }
+    LLVMValueRef seen = LLVMAddGlobalInAddressSpace(compilation->module, type, "", SPACE_GLOBAL);
+    LLVMSetInitializer(seen, LLVMConstNull(type));
+    LLVMSetLinkage(seen, LLVMInternalLinkage);
+    LLVMSetAlignment(seen, sizeof(uint32_t));
+    LLVMReplaceAllUsesWith(declared, seen);
+    LLVMDeleteGlobal(declared);
+}
+
+void sanitize(struct compilation *compilation)
+{
+    const bool blind = race_is_blind(compilation);
+
+    for (LLVMValueRef f = LLVMGetFirstFunction(compilation->module); f; f = LLVMGetNextFunction(f)) {
+        if (!LLVMIsDeclaration(f) && (compilation->options->sanitize & PPU_SANITIZE_ADDRESS) != 0) {
+            address_check(compilation, f);
+        }
+        if (sanitize_has_cells(compilation, f) && !blind) {
+            race_check(compilation, f);
+        }
+    }
+}

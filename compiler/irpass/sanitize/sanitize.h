@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/* Makes kernels check themselves, as -fsanitize= asks (docs/design/sanitizers.md). */
+#ifndef COMPILER_IRPASS_SANITIZE_SANITIZE_H
+#define COMPILER_IRPASS_SANITIZE_SANITIZE_H
+
+#include "compiler/base/compilation.h"
+
+/* Puts the checks in. */
+void sanitize(struct compilation *compilation);
+/* What they call is linked: gives it a word for each place that may be reported. */
+void sanitize_linked(struct compilation *compilation);
+/* True when a kernel reads the bounds of its arguments behind its implicit ones (PPU_KERNEL_BOUNDED). */
+bool sanitize_is_bounded(const struct compilation *compilation, LLVMValueRef kernel);
+/* True when it notes what it does in cells (PPU_KERNEL_CELLS). */
+bool sanitize_has_cells(const struct compilation *compilation, LLVMValueRef kernel);
+
+#endif

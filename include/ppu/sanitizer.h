@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Defines what a kernel that checks itself (docs/spec/sanitizers.md) shares with who launches it. A report is a record
+ * of printf (image.h) whose format describes the place in the source. Its fields follow the mark, each begun by
+ * PPU_SANITIZER_SEPARATOR: check, action, bytes of the access (0: it varies), file, line, column, kernel, object.
+ */
+#ifndef PPU_SANITIZER_H
+#define PPU_SANITIZER_H
+
+#include "ppu/tmd.h"
+
+#define PPU_SANITIZER_MARK "\001ppu-sanitizer"
+#define PPU_SANITIZER_SEPARATOR '\037'
+#define PPU_SANITIZER_FIELDS 8u
+
+/* Bits of what is checked. */
+#define PPU_SANITIZER(name, bit, text, what) PPU_SANITIZE_##name = 1u << (bit),
+enum ppu_sanitize {
+#include "ppu/sanitizer.def"
+};
+
+/*
+ * Says where the object behind a kernel's pointer argument lies. One for each argument, behind the implicit arguments
+ * of a kernel that PPU_KERNEL_BOUNDED asks for them. The launcher writes them; zeros for what is no pointer.
+ */
+struct ppu_sanitizer_bounds {
+    uint64_t base;  /* address, or offset in shared memory */
+    uint64_t bytes; /* PPU_SANITIZER_ANY: not known; 0: there is no object */
+};
+PPU_ASSERT_SIZE(struct ppu_sanitizer_bounds, 16);
+
+#define PPU_SANITIZER_ANY 0x7fffffffffffffffull
+
+/* Memory that no pointer may reach although it is mapped, or may be: [begin, end). */
+struct ppu_sanitizer_range {
+    uint64_t begin, end;
+};
+PPU_ASSERT_SIZE(struct ppu_sanitizer_range, 16);
+
+#define PPU_SANITIZER_RANGE_STEP 2048u /* the first of the search: a power of two */
+#define PPU_SANITIZER_RANGES 4095u     /* the most; twice the step less one */
+
+/* Lies behind the words of the launch's printf buffer; written by the host. */
+struct ppu_sanitizer_table {
+    uint32_t count;
+    uint32_t reserved;
+    struct ppu_sanitizer_range ranges[PPU_SANITIZER_RANGES]; /* by their beginnings; they do not overlap */
+};
+PPU_ASSERT_SIZE(struct ppu_sanitizer_table, 65528);
+
+/*
+ * Notes what was done to a place in memory, or by a work-group. Lies behind the table; zeros when a launch begins.
+ * Threads write cells as device-lib/opencl/sanitize/race.cl says.
+ */
+struct ppu_sanitizer_cell {
+    uint64_t key; /* 0: it is free */
+    uint64_t write, read, other_read;
+};
+PPU_ASSERT_SIZE(struct ppu_sanitizer_cell, 32);
+
+#define PPU_SANITIZER_CELLS_LOG2 17u
+#define PPU_SANITIZER_EPOCHS 0xfffu           /* barriers that are told apart; behind the last nothing is reported */
+#define PPU_SANITIZER_KEY_GLOBAL (1ull << 63) /* width and address */
+#define PPU_SANITIZER_KEY_LOCAL (1ull << 62)  /* width, group and offset */
+#define PPU_SANITIZER_KEY_GROUP (1ull << 61)  /* group */
+#define PPU_SANITIZER_KEY_BARRIER (1ull << 60)
+
+/* Bits of what lies behind the words of the launch's printf buffer (ppu_implicit_args.tables). */
+#define PPU_SANITIZER_HAS_RANGES (1u << 0) /* struct ppu_sanitizer_table */
+#define PPU_SANITIZER_HAS_CELLS (1u << 1)  /* that, and the cells behind it */
+
+/* Words of a record behind its head; 64-bit numbers take two, the low one first. */
+enum ppu_sanitizer_word {
+    PPU_SANITIZER_ADDRESS = 0,
+    PPU_SANITIZER_BASE = 2,  /* of the object */
+    PPU_SANITIZER_BYTES = 4, /* of the object */
+    PPU_SANITIZER_VALUE = 6, /* that was to be stored */
+    PPU_SANITIZER_GLOBAL_ID = 8,
+    PPU_SANITIZER_LOCAL_ID = 14, /* one word each, as the following */
+    PPU_SANITIZER_GROUP_ID = 17,
+    PPU_SANITIZER_OTHER_FORMAT = 20, /* + 1, of the other side; 0: there is none */
+    PPU_SANITIZER_OTHER_LOCAL_ID = 21,
+    PPU_SANITIZER_OTHER_GROUP_ID = 24,
+    PPU_SANITIZER_WORDS = 27,
+};
+
+#endif

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+#include "opencl/api/sanitize.h"
+
+#include <pthread.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "compiler/ppu_compiler.h"
+#include "opencl/api/allocation.h"
+#include "ppu/sanitizer_words.h"
+
+static pthread_once_t begun = PTHREAD_ONCE_INIT;
+static const char *wanted; /* words; NULL: none */
+static int exit_status;    /* 0: the program's own */
+static uint32_t sites;     /* that were reported */
+
+void sanitize_count_site(void)
+{
+    __atomic_add_fetch(&sites, 1, __ATOMIC_RELAXED);
+}
+
+/* Registered before the program begins, so it runs behind the program's own functions. */
+static void summarize(void)
+{
+    const uint32_t count = __atomic_load_n(&sites, __ATOMIC_RELAXED);
+
+    if (count == 0) {
+        return;
+    }
+    fprintf(stderr, "ppu: kernels did something wrong at %u place%s\n", count, count == 1 ? "" : "s");
+    if (exit_status != 0) {
+        fflush(NULL);
+        _exit(exit_status);
+    }
+}
+
+static void read_exit_status(void)
+{
+    const char *text = secure_getenv(SANITIZE_EXIT_VARIABLE);
+    char *end = NULL;
+    const long status = text ? strtol(text, &end, 10) : 0;
+
+    if (text && (*text == '\0' || *end != '\0' || status < 1 || status > 255)) {
+        fprintf(stderr, "ppu: " SANITIZE_EXIT_VARIABLE "=%s: a number from 1 to 255\n", text);
+        return;
+    }
+    exit_status = (int)status;
+}
+
+static void read_variables(void)
+{
+    const char *text = secure_getenv(SANITIZE_VARIABLE);
+
+    read_exit_status();
+    atexit(summarize);
+    if (!text || *text == '\0') {
+        return;
+    }
+    wanted = text;
+    if (ppu_sanitizer_words(text) == 0) { /* builds fail, and their logs say it too */
+        fprintf(stderr, "ppu: " SANITIZE_VARIABLE "=%s: %s\n", text, ppu_sanitizer_words_wrong);
+        return;
+    }
+    allocation_begin();
+}
+
+void sanitize_begin(void)
+{
+    pthread_once(&begun, read_variables);
+}
+
+/* Of a variable that is wrong the first word alone goes on: it is refused, and cannot be another option. */
+char *sanitize_options(const char *options)
+{
+    char *both = NULL;
+
+    sanitize_begin();
+    if (strstr(options, PPU_COMPILE_SANITIZE)) {
+        allocation_begin();
+    }
+    if (!wanted) {
+        return strdup(options);
+    }
+    return asprintf(&both, "%s " PPU_COMPILE_SANITIZE "%.*s", options, (int)strcspn(wanted, " \t\n\"'"), wanted) < 0
+               ? NULL
+               : both;
+}

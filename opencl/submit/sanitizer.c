@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: MIT */
+#include "opencl/submit/sanitizer.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "opencl/api/allocation.h"
+#include "opencl/api/memory.h"
+#include "opencl/api/sanitize.h"
+#include "opencl/api/svm.h"
+#include "ppu/sanitizer_words.h"
+
+#define SITES_MOST 10000u /* that are told apart; beyond them nothing is said */
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of what follows */
+static char **sites;                                     /* that were reported */
+static uint32_t site_count;
+
+/* ---- bounds ---- */
+
+static const struct launch_memory *memory_at(const struct launch *launch, uint32_t offset)
+{
+    for (uint32_t i = 0; i < launch->memories; i++) {
+        if (launch->memory[i].offset == offset) {
+            return &launch->memory[i];
+        }
+    }
+    return NULL;
+}
+
+static struct ppu_sanitizer_bounds bounds_of(const struct launch *launch, cl_kernel kernel, uint32_t i)
+{
+    const struct ppu_argument_entry *entry = &kernel->descriptions[i];
+    const struct argument *argument = &kernel->arguments[i];
+    const struct launch_memory *memory = memory_at(launch, entry->offset);
+    struct ppu_sanitizer_bounds bounds = { 0, PPU_SANITIZER_ANY };
+    uint64_t value = 0;
+
+    if (entry->kind == PPU_ARGUMENT_LOCAL) {
+        memcpy(&value, launch->params + entry->offset, sizeof(value));
+        return (struct ppu_sanitizer_bounds){ value, argument->local_bytes };
+    }
+    if ((entry->kind != PPU_ARGUMENT_GLOBAL && entry->kind != PPU_ARGUMENT_CONSTANT) ||
+        (entry->qualifiers & PPU_ARGUMENT_PIPE) != 0) {
+        return bounds;
+    }
+    memcpy(&value, launch->params + entry->offset, sizeof(value));
+    if (memory) {
+        bounds = (struct ppu_sanitizer_bounds){ value, memory->memory->bytes };
+    } else if (value == 0) {
+        bounds.bytes = 0;
+    } else if (argument->shared) { /* the pointer may lead into the piece: what is before it is in reach, too */
+        svm_piece(kernel->program->context, (const void *)(uintptr_t)value, &bounds.base, &bounds.bytes);
+    }
+    return bounds;
+}
+
+void sanitizer_bound(struct launch *launch, cl_kernel kernel)
+{
+    const struct ppu_kernel_entry *entry = kernel->entry;
+
+    for (uint32_t i = 0; (entry->assumes & PPU_KERNEL_BOUNDED) != 0 && i < entry->argument_count; i++) {
+        const struct ppu_sanitizer_bounds bounds = bounds_of(launch, kernel, i);
+        memcpy(launch->params + ppu_kernel_bounds_at(entry) + i * sizeof(bounds), &bounds, sizeof(bounds));
+    }
+}
+
+/* ---- reports ---- */
+
+/* False: it was said before, or too much was. */
+static bool is_new_site(const struct ppu_sanitizer_site *site, const struct ppu_sanitizer_site *other)
+{
+    char *key = NULL;
+    bool is_new = true;
+
+    if (asprintf(&key, "%s %s %s %s:%u:%u %s %u", site->check, site->action, site->kernel, site->file, site->line,
+                 site->column, site->object, other ? other->line : 0) < 0) {
+        return false;
+    }
+    pthread_mutex_lock(&lock);
+    for (uint32_t i = 0; i < site_count && is_new; i++) {
+        is_new = strcmp(sites[i], key) != 0;
+    }
+    if (is_new && site_count % 64 == 0) {
+        char **more = site_count < SITES_MOST ? realloc(sites, (site_count + 64) * sizeof(sites[0])) : NULL;
+        sites = more ? more : sites;
+        is_new = more;
+    }
+    if (is_new) {
+        sites[site_count] = key;
+        site_count++;
+        sanitize_count_site();
+    } else {
+        free(key);
+    }
+    pthread_mutex_unlock(&lock);
+    return is_new;
+}
+
+/* The argument's name and type in place of its number. */
+static void print_object(FILE *to, const struct print_source *source, const struct ppu_sanitizer_site *site)
+{
+    const struct ppu_kernel_entry *kernel = ppu_program_kernel(source->view, site->kernel);
+    unsigned i = 0;
+
+    if (sscanf(site->object, "argument %u", &i) != 1 || !kernel || i >= kernel->argument_count) {
+        fputs(site->object, to);
+        return;
+    }
+    const struct ppu_argument_entry *argument = &source->view->arguments[kernel->argument_first + i];
+    fprintf(to, "argument %u '%s' (%s)", i, source->view->text + argument->name, source->view->text + argument->type);
+}
+
+static bool has_object(const struct ppu_sanitizer_report *report)
+{
+    return !strstr(report->site.object, " pointer");
+}
+
+static void print_distance(FILE *to, const struct ppu_sanitizer_report *report)
+{
+    const unsigned long long bytes = report->object_bytes;
+
+    if (report->address < report->base) {
+        fprintf(to, "%llu bytes before %llu bytes", (unsigned long long)(report->base - report->address), bytes);
+    } else if (report->address - report->base >= bytes) {
+        fprintf(to, "%llu bytes behind the end of %llu bytes",
+                (unsigned long long)(report->address - report->base) - bytes, bytes);
+    } else {
+        fprintf(to, "%llu bytes before the end of %llu bytes",
+                (unsigned long long)(report->base + bytes - report->address), bytes);
+    }
+}
+
+static void print_site(FILE *to, const struct ppu_sanitizer_site *site)
+{
+    fprintf(to, "at %s:%u:%u in kernel '%s'\n", site->file, site->line, site->column, site->kernel);
+}
+
+static void print_work_item(FILE *to, const struct ppu_sanitizer_report *report)
+{
+    fprintf(to, "  work-item (%llu, %llu, %llu), (%u, %u, %u) in group (%u, %u, %u)\n",
+            (unsigned long long)report->global_id[0], (unsigned long long)report->global_id[1],
+            (unsigned long long)report->global_id[2], report->local_id[0], report->local_id[1], report->local_id[2],
+            report->work_group[0], report->work_group[1], report->work_group[2]);
+}
+
+/* An address in the object names the call that made it; `bytes`: of the object, 0: any. */
+static void print_memory(FILE *to, const struct print_source *source, uint64_t address, uint64_t bytes)
+{
+    char text[ALLOCATION_TEXT_BYTES];
+
+    if (source->context && address != 0 && allocation_tell(source->context, address, bytes, text)) {
+        fprintf(to, "\n  memory of %s", text);
+    }
+    fputc('\n', to);
+}
+
+static void print_value(FILE *to, const struct ppu_sanitizer_report *report)
+{
+    if (strcmp(report->site.action, "load") != 0) {
+        fprintf(to, ", value 0x%llx", (unsigned long long)report->value);
+    }
+}
+
+static void print_address(FILE *to, const struct print_source *source, const struct ppu_sanitizer_report *report)
+{
+    const struct ppu_sanitizer_site *site = &report->site;
+
+    fprintf(to, "ppu: %s: %s of %u bytes ", site->check, site->action, site->bytes);
+    if (has_object(report)) {
+        fputs(report->object_bytes == 0 ? "through a null pointer, " : "outside of ", to);
+        print_object(to, source, site);
+    } else {
+        fprintf(to, "where nothing is, through a %s", site->object);
+    }
+    fputs("\n  ", to);
+    print_site(to, site);
+    print_work_item(to, report);
+    fprintf(to, "  address 0x%llx", (unsigned long long)report->address);
+    if (has_object(report) && report->object_bytes != 0) {
+        fputs(", ", to);
+        print_distance(to, report);
+    }
+    print_value(to, report);
+    print_memory(to, source, has_object(report) ? report->base : report->address, report->object_bytes);
+}
+
+static void print_other(FILE *to, const struct ppu_sanitizer_report *report)
+{
+    fprintf(to, "  work-item (%u, %u, %u) in group (%u, %u, %u)\n", report->other_local_id[0],
+            report->other_local_id[1], report->other_local_id[2], report->other_work_group[0],
+            report->other_work_group[1], report->other_work_group[2]);
+}
+
+static void print_race(FILE *to, const struct print_source *source, const struct ppu_sanitizer_report *report)
+{
+    const struct ppu_sanitizer_site *site = &report->site;
+
+    fprintf(to, "ppu: %s: %s of %u bytes, ", site->check, site->action, site->bytes);
+    print_object(to, source, site);
+    fprintf(to, ", unordered with a %s\n  ", report->has_other ? report->other.action : "access");
+    print_site(to, site);
+    print_work_item(to, report);
+    if (report->has_other) {
+        fputs("  the other ", to);
+        print_site(to, &report->other);
+    }
+    print_other(to, report);
+    fprintf(to, "  address 0x%llx", (unsigned long long)report->address);
+    print_value(to, report);
+    print_memory(to, source, report->address, 0);
+}
+
+static void print_barrier(FILE *to, const struct ppu_sanitizer_report *report)
+{
+    const struct ppu_sanitizer_site *site = &report->site;
+
+    if (report->has_other) {
+        fprintf(to, "ppu: %s: work-items of a group wait at different places\n  ", site->check);
+    } else {
+        fprintf(to, "ppu: %s: %llu of the group's %llu work-items came to it\n  ", site->check,
+                (unsigned long long)report->address, (unsigned long long)report->object_bytes);
+    }
+    print_site(to, site);
+    print_work_item(to, report);
+    if (report->has_other) {
+        fputs("  the other ", to);
+        print_site(to, &report->other);
+    }
+}
+
+static void print_report(FILE *to, const struct print_source *source, const struct ppu_sanitizer_report *report)
+{
+    const uint32_t check = ppu_sanitizer_word(report->site.check, strlen(report->site.check));
+
+    if (check == PPU_SANITIZE_RACE) {
+        print_race(to, source, report);
+    } else if (check == PPU_SANITIZE_BARRIER) {
+        print_barrier(to, report);
+    } else {
+        print_address(to, source, report);
+    }
+}
+
+void sanitizer_report(const struct print_source *source, uint32_t format, const uint32_t *words, uint32_t count,
+                      char **text)
+{
+    struct ppu_sanitizer_report report;
+    char *one = NULL, *all = NULL;
+    size_t bytes = 0;
+
+    if (!ppu_sanitizer_read(source->view, format, words, count, &report) ||
+        !is_new_site(&report.site, report.has_other ? &report.other : NULL)) {
+        return;
+    }
+    FILE *to = open_memstream(&one, &bytes);
+    if (!to) {
+        return;
+    }
+    print_report(to, source, &report);
+    if (fclose(to) != 0) {
+        free(one);
+        return;
+    }
+    fputs(one, stderr);
+    if (asprintf(&all, "%s%s", *text ? *text : "", one) >= 0) {
+        free(*text);
+        *text = all;
+    }
+    free(one);
+}
+
+void sanitizer_tell(cl_context context, char *text)
+{
+    if (text && context->notify) {
+        context->notify(text, NULL, 0, context->user);
+    }
+    free(text);
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/* Tells what kernels found that check themselves (docs/spec/sanitizers.md): on standard error, each place once. */
+#ifndef OPENCL_SUBMIT_SANITIZER_H
+#define OPENCL_SUBMIT_SANITIZER_H
+
+#include "opencl/api/captured_launch.h"
+
+/* Writes where the objects of a launch's arguments lie behind its parameters, when its kernel asks. */
+void sanitizer_bound(struct launch *launch, cl_kernel kernel);
+/* The record of a report. Adds to `text`, which is malloc()ed or NULL, what has not been said before. */
+void sanitizer_report(const struct print_source *source, uint32_t format, const uint32_t *words, uint32_t count,
+                      char **text);
+/* Gives what was said to the program's callback, and frees it. Without locks. */
+void sanitizer_tell(cl_context context, char *text);
+
+#endif

@@ -1,0 +1,522 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Tests kernels that check themselves: wrong ones are reported with their line and others are not, what a report says,
+ * and what becomes of wrong accesses.
+ */
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/opencl/fixture.h"
+
+#define WORK_ITEMS 64u
+#define GROUP 32u
+#define NUMBERS 64u
+#define AMID 256u /* of the buffer of which the second argument is a part */
+#define PART 100u
+#define PART_AT 32u
+#define NAME_BYTES 64u
+#define LINE_BYTES 400u
+#define MARK "// wrong"
+
+/* What the context's callback was told. */
+static struct {
+    pthread_mutex_t lock;
+    char *text;
+} told = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+static void CL_CALLBACK listen(const char *text, const void *data, size_t bytes, void *user)
+{
+    char *all = NULL;
+
+    (void)data;
+    (void)bytes;
+    (void)user;
+    pthread_mutex_lock(&told.lock);
+    if (asprintf(&all, "%s%s", told.text ? told.text : "", text) >= 0) {
+        free(told.text);
+        told.text = all;
+    }
+    pthread_mutex_unlock(&told.lock);
+}
+
+/* All since the last call; to be freed. */
+static char *take_reports(void)
+{
+    pthread_mutex_lock(&told.lock);
+    char *text = told.text ? told.text : strdup("");
+    told.text = NULL;
+    pthread_mutex_unlock(&told.lock);
+    return text;
+}
+
+/* A context that listens, and a queue. */
+struct listener {
+    struct fixture *fixture;
+    cl_context context;
+    cl_command_queue queue;
+};
+
+static struct listener listener_new(struct fixture *f)
+{
+    struct listener l = { .fixture = f };
+    cl_int error = CL_SUCCESS;
+
+    l.context = clCreateContext(NULL, 1, &f->device, listen, NULL, &error);
+    check(error);
+    l.queue = clCreateCommandQueueWithProperties(l.context, f->device, NULL, &error);
+    check(error);
+    free(take_reports());
+    return l;
+}
+
+static void listener_end(struct listener *l)
+{
+    check(clFinish(l->queue));
+    check(clReleaseCommandQueue(l->queue));
+    check(clReleaseContext(l->context));
+}
+
+static cl_program build(struct listener *l, const char *text, const char *options)
+{
+    cl_int error = CL_SUCCESS;
+    char log[4000] = "";
+
+    cl_program program = clCreateProgramWithSource(l->context, 1, &text, NULL, &error);
+    check(error);
+    error = clBuildProgram(program, 0, NULL, options, NULL, NULL);
+    if (error != CL_SUCCESS) {
+        clGetProgramBuildInfo(program, l->fixture->device, CL_PROGRAM_BUILD_LOG, sizeof(log), log, NULL);
+        fail_msg("%d: %s", error, log);
+    }
+    return program;
+}
+
+/* ---- files of wrong kernels and their twins ---- */
+
+static char *read_file(const char *path)
+{
+    FILE *file = fopen(path, "r");
+    char *text = calloc(1, 1u << 20);
+
+    assert_non_null(file);
+    assert_non_null(text);
+    assert_true(fread(text, 1, (1u << 20) - 1, file) > 0);
+    fclose(file);
+    return text;
+}
+
+/* The arguments of all kernels in the files. */
+struct arguments {
+    cl_mem a, amid, b, c;
+};
+
+static cl_mem buffer(struct listener *l, size_t numbers)
+{
+    cl_int *zeros = calloc(numbers, sizeof(cl_int));
+    cl_int error = CL_SUCCESS;
+
+    cl_mem made = clCreateBuffer(l->context, CL_MEM_COPY_HOST_PTR, numbers * sizeof(cl_int), zeros, &error);
+    check(error);
+    free(zeros);
+    return made;
+}
+
+static struct arguments arguments_new(struct listener *l)
+{
+    const cl_buffer_region part = { PART_AT * sizeof(cl_int), PART * sizeof(cl_int) };
+    struct arguments arguments = { buffer(l, NUMBERS), buffer(l, AMID), NULL, buffer(l, 16) };
+    cl_int error = CL_SUCCESS;
+
+    arguments.b = clCreateSubBuffer(arguments.amid, 0, CL_BUFFER_CREATE_TYPE_REGION, &part, &error);
+    check(error);
+    return arguments;
+}
+
+static void arguments_end(struct arguments *arguments)
+{
+    check(clReleaseMemObject(arguments->b));
+    check(clReleaseMemObject(arguments->amid));
+    check(clReleaseMemObject(arguments->a));
+    check(clReleaseMemObject(arguments->c));
+}
+
+static void launch(struct listener *l, cl_kernel kernel, const struct arguments *arguments)
+{
+    const size_t global = WORK_ITEMS, local = GROUP;
+    const cl_uint n = NUMBERS;
+
+    check(clSetKernelArg(kernel, 0, sizeof(cl_mem), &arguments->a));
+    check(clSetKernelArg(kernel, 1, sizeof(cl_mem), &arguments->b));
+    check(clSetKernelArg(kernel, 2, sizeof(cl_mem), &arguments->c));
+    check(clSetKernelArg(kernel, 3, 32 * sizeof(cl_int), NULL));
+    check(clSetKernelArg(kernel, 4, sizeof(cl_mem), NULL));
+    check(clSetKernelArg(kernel, 5, sizeof(n), &n));
+    check(clEnqueueNDRangeKernel(l->queue, kernel, 1, NULL, &global, &local, 0, NULL, NULL));
+}
+
+/* The number of the line with the mark that comes first from there on. */
+static uint32_t marked_line(const char *text, const char *from)
+{
+    const char *mark = strstr(from, MARK);
+    uint32_t line = 1;
+
+    assert_non_null(mark);
+    for (const char *at = text; at < mark; at++) {
+        line += *at == '\n';
+    }
+    return line;
+}
+
+/* Where the next kernel's name begins behind `at`; NULL: there is none. */
+static const char *next_kernel(const char *at, char name[NAME_BYTES])
+{
+    static const char before[] = "\nkernel void ";
+    const char *found = strstr(at, before);
+
+    if (found) {
+        found += strlen(before);
+        snprintf(name, NAME_BYTES, "%.*s", (int)strcspn(found, "("), found);
+    }
+    return found;
+}
+
+/* The line of a kernel's mark, or the first mark of all when its own code has none. */
+static uint32_t expected_line(const char *text, const char *kernel)
+{
+    const char *mark = strstr(kernel, MARK), *end = strstr(kernel, "\n}\n");
+
+    return marked_line(text, mark && mark < end ? kernel : text);
+}
+
+static bool ends_with(const char *text, const char *end)
+{
+    return strlen(text) >= strlen(end) && strcmp(text + strlen(text) - strlen(end), end) == 0;
+}
+
+/* True when one report is of that kernel and line. `count`: reports of the kernel. */
+static bool is_reported(const char *reports, const char *kernel, uint32_t line, uint32_t *count)
+{
+    char wanted[LINE_BYTES], quoted[NAME_BYTES + 16];
+    bool found = false;
+
+    *count = 0;
+    snprintf(quoted, sizeof(quoted), " in kernel '%s'\n", kernel);
+    snprintf(wanted, sizeof(wanted), ":%u:", line);
+    for (const char *at = reports; (at = strstr(at, quoted)); at++) {
+        const char *begin = at;
+        while (begin > reports && begin[-1] != '\n') {
+            begin--;
+        }
+        const char *site = strstr(begin, wanted);
+        found |= site && site < at;
+        (*count)++;
+    }
+    return found;
+}
+
+static uint32_t check_reports(const char *text, const char *reports)
+{
+    char name[NAME_BYTES];
+    uint32_t count, wrong = 0;
+
+    for (const char *at = text; (at = next_kernel(at, name));) {
+        const bool is_wrong = ends_with(name, "_bad");
+        bool found = is_reported(reports, name, is_wrong ? expected_line(text, at) : 0, &count);
+        if (found != is_wrong || (!is_wrong && count != 0)) {
+            fail_msg("%s: %u reports, %s of the line that is expected; all of them:\n%s", name, count,
+                     found ? "one" : "none", reports);
+        }
+        wrong += is_wrong;
+    }
+    return wrong;
+}
+
+/* Each wrong kernel of the file is reported with its line, and no other is; how many there are. */
+static uint32_t run_file(struct fixture *f, const char *path, const char *options)
+{
+    struct listener l = listener_new(f);
+    struct arguments arguments = arguments_new(&l);
+    char *text = read_file(path), name[NAME_BYTES];
+    cl_program program = build(&l, text, options);
+    cl_int error = CL_SUCCESS;
+
+    for (const char *at = text; (at = next_kernel(at, name));) {
+        cl_kernel kernel = clCreateKernel(program, name, &error);
+        check(error);
+        launch(&l, kernel, &arguments);
+        check(clReleaseKernel(kernel));
+    }
+    check(clFinish(l.queue));
+    char *reports = take_reports();
+    uint32_t wrong = check_reports(text, reports);
+    free(reports);
+    free(text);
+    check(clReleaseProgram(program));
+    arguments_end(&arguments);
+    listener_end(&l);
+    return wrong;
+}
+
+static void wrong_accesses_are_reported_and_their_twins_are_not(void **state)
+{
+    assert_true(run_file(*state, "tests/opencl/sanitizer/address.cl", "-cl-std=CL3.0 -fsanitize=address") >= 56);
+}
+
+static void races_are_reported_and_their_twins_are_not(void **state)
+{
+    assert_true(run_file(*state, "tests/opencl/sanitizer/race.cl", "-cl-std=CL3.0 -fsanitize=race") >= 42);
+}
+
+static void divergent_barriers_are_reported_and_their_twins_are_not(void **state)
+{
+    assert_true(run_file(*state, "tests/opencl/sanitizer/barrier.cl", "-cl-std=CL3.0 -fsanitize=barrier") >= 16);
+}
+
+/* ---- what a report says ---- */
+
+static void run_one(struct listener *l, cl_program program, const char *name, cl_mem a, size_t global)
+{
+    cl_int error = CL_SUCCESS;
+    cl_kernel kernel = clCreateKernel(program, name, &error);
+
+    check(error);
+    check(clSetKernelArg(kernel, 0, sizeof(cl_mem), &a));
+    check(clEnqueueNDRangeKernel(l->queue, kernel, 1, NULL, &global, NULL, 0, NULL, NULL));
+    check(clFinish(l->queue));
+    check(clReleaseKernel(kernel));
+}
+
+static void assert_says(const char *reports, const char *wanted)
+{
+    if (!strstr(reports, wanted)) {
+        fail_msg("'%s' is not in\n%s", wanted, reports);
+    }
+}
+
+static void a_report_names_site_work_item_distance_value_and_allocation(void **state)
+{
+    static const char text[] = "kernel void says_all(global int *out)\n"
+                               "{\n"
+                               "    out[get_global_id(0) + 8] = 77;\n"
+                               "}\n";
+    struct listener l = listener_new(*state);
+    cl_program program = build(&l, text, "-fsanitize=address");
+    cl_mem a = buffer(&l, 16);
+
+    run_one(&l, program, "says_all", a, 9);
+    char *reports = take_reports();
+    assert_says(reports, "ppu: address: store of 4 bytes outside of argument 0 'out' (int*)\n");
+    assert_says(reports, ":3:");
+    assert_says(reports, " in kernel 'says_all'\n");
+    assert_says(reports, "work-item (8, 0, 0), (8, 0, 0) in group (0, 0, 0)\n");
+    assert_says(reports, "0 bytes behind the end of 64 bytes, value 0x4d\n");
+    assert_says(reports, "memory of clCreateBuffer, call ");
+    assert_says(reports, ", 64 bytes\n");
+    free(reports);
+    check(clReleaseMemObject(a));
+    check(clReleaseProgram(program));
+    listener_end(&l);
+}
+
+static void a_site_is_reported_once(void **state)
+{
+    static const char text[] = "kernel void once(global int *out) { out[get_global_id(0) + 1000] = 1; }\n";
+    struct listener l = listener_new(*state);
+    cl_program program = build(&l, text, "-fsanitize=address");
+    cl_mem a = buffer(&l, 16);
+
+    run_one(&l, program, "once", a, 100);
+    char *first = take_reports();
+    assert_says(first, "kernel 'once'");
+    assert_null(strstr(strstr(first, "kernel 'once'") + 1, "kernel 'once'"));
+    run_one(&l, program, "once", a, 100);
+    char *second = take_reports();
+    assert_string_equal(second, "");
+    free(first);
+    free(second);
+    check(clReleaseMemObject(a));
+    check(clReleaseProgram(program));
+    listener_end(&l);
+}
+
+/* ---- what becomes of the access ---- */
+
+static void wrong_stores_are_left_out_and_wrong_loads_give_zero(void **state)
+{
+    static const char text[] = "kernel void goes_on(global int *out)\n"
+                               "{\n"
+                               "    int there = out[get_global_id(0) + 1024 * 1024 * 1024];\n"
+                               "    out[get_global_id(0) * 2] = there + 5;\n"
+                               "}\n";
+    struct listener l = listener_new(*state);
+    cl_program program = build(&l, text, "-fsanitize=address");
+    cl_mem a = buffer(&l, 8);
+    cl_int out[8];
+
+    run_one(&l, program, "goes_on", a, 8);
+    check(clEnqueueReadBuffer(l.queue, a, CL_TRUE, 0, sizeof(out), out, 0, NULL, NULL));
+    for (uint32_t i = 0; i < 8; i++) {
+        assert_int_equal(out[i], i % 2 == 0 ? 5 : 0);
+    }
+    char *reports = take_reports();
+    assert_says(reports, "load of 4 bytes outside of argument 0");
+    assert_says(reports, "store of 4 bytes outside of argument 0");
+    free(reports);
+    check(clReleaseMemObject(a));
+    check(clReleaseProgram(program));
+    listener_end(&l);
+}
+
+/* Pointers that lie in memory: what they lead to is known by what was released, and by what lies behind objects. */
+static void released_memory_and_the_space_behind_it_are_known(void **state)
+{
+    static const char text[] = "struct list { global int *first, *second; };\n"
+                               "kernel void follow(global struct list *list)\n"
+                               "{\n"
+                               "    list->first[0] = 1;\n"
+                               "    list->second[10] = 2;\n"
+                               "    list->second[16] = 3;\n"
+                               "}\n";
+    struct listener l = listener_new(*state);
+    cl_program program = build(&l, text, "-fsanitize=address");
+    cl_int error = CL_SUCCESS;
+    void **list = clSVMAlloc(l.context, CL_MEM_SVM_FINE_GRAIN_BUFFER, 16, 0);
+    void *first = clSVMAlloc(l.context, 0, 64, 0), *second = clSVMAlloc(l.context, 0, 64, 0);
+    const size_t one = 1;
+
+    if (!list) { /* a device without it */
+        check(clReleaseProgram(program));
+        listener_end(&l);
+        skip();
+    }
+    list[0] = first;
+    list[1] = second;
+    clSVMFree(l.context, first);
+    cl_kernel kernel = clCreateKernel(program, "follow", &error);
+    check(error);
+    check(clSetKernelArgSVMPointer(kernel, 0, list));
+    check(clEnqueueNDRangeKernel(l.queue, kernel, 1, NULL, &one, NULL, 0, NULL, NULL));
+    check(clFinish(l.queue));
+    char *reports = take_reports();
+    assert_says(reports, "store of 4 bytes where nothing is, through a global pointer");
+    assert_says(reports, ":4:");
+    assert_says(reports, "64 bytes, released\n");
+    assert_says(reports, ":6:");
+    assert_null(strstr(reports, ":5:"));
+    free(reports);
+    check(clReleaseKernel(kernel));
+    clSVMFree(l.context, list);
+    clSVMFree(l.context, second);
+    check(clReleaseProgram(program));
+    listener_end(&l);
+}
+
+static void shared_memory_is_bounded_at_both_ends(void **state)
+{
+    /* Places are reported once: each text has another line. */
+    static const char text[] = "\n\n\n\nkernel void around(global int *mid, int at) { mid[at] = 1; }\n";
+    static const int ats[] = { -5, -4, 11, 12 };
+    struct listener l = listener_new(*state);
+    cl_int error = CL_SUCCESS;
+    cl_int *piece = clSVMAlloc(l.context, 0, 64, 0);
+    const size_t one = 1;
+    char *reports[4];
+
+    if (!piece) {
+        listener_end(&l);
+        skip();
+    }
+    for (uint32_t i = 0; i < 4; i++) {
+        cl_program program = build(&l, text + i, "-fsanitize=address");
+        cl_kernel kernel = clCreateKernel(program, "around", &error);
+        check(error);
+        check(clSetKernelArgSVMPointer(kernel, 0, piece + 4));
+        check(clSetKernelArg(kernel, 1, sizeof(ats[i]), &ats[i]));
+        check(clEnqueueNDRangeKernel(l.queue, kernel, 1, NULL, &one, NULL, 0, NULL, NULL));
+        check(clFinish(l.queue));
+        check(clReleaseKernel(kernel));
+        check(clReleaseProgram(program));
+        reports[i] = take_reports();
+    }
+    assert_says(reports[0], "4 bytes before 64 bytes");
+    assert_string_equal(reports[1], "");
+    assert_string_equal(reports[2], "");
+    assert_says(reports[3], "0 bytes behind the end of 64 bytes");
+    for (uint32_t i = 0; i < 4; i++) {
+        free(reports[i]);
+    }
+    clSVMFree(l.context, piece);
+    listener_end(&l);
+}
+
+static void lists_of_checks_are_read_or_refused(void **state)
+{
+    static const char *const wrong[] = { "-fsanitize=", "-fsanitize=adress", "-fsanitize=address,",
+                                         "-fsanitize=address,thread", "-fsanitize=,all" };
+    const char *text = "kernel void k(global int *a) { *a = 1; }\n";
+    struct listener l = listener_new(*state);
+    cl_int error = CL_SUCCESS;
+    char log[1000], options[100];
+
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+        cl_program program = clCreateProgramWithSource(l.context, 1, &text, NULL, &error);
+        check(error);
+        assert_int_equal(clBuildProgram(program, 0, NULL, wrong[i], NULL, NULL), CL_INVALID_BUILD_OPTIONS);
+        check(clGetProgramBuildInfo(program, l.fixture->device, CL_PROGRAM_BUILD_LOG, sizeof(log), log, NULL));
+        assert_says(log, "is not a list, with commas, of address");
+        check(clReleaseProgram(program));
+    }
+    cl_program program = build(&l, text, "-fsanitize=all");
+    check(clGetProgramBuildInfo(program, l.fixture->device, CL_PROGRAM_BUILD_OPTIONS, sizeof(options), options, NULL));
+    assert_string_equal(options, "-fsanitize=all");
+    check(clReleaseProgram(program));
+    listener_end(&l);
+}
+
+static void modules_that_are_linked_are_checked_too(void **state)
+{
+    const char *text = "kernel void linked(global int *a) { a[get_global_id(0) + 20] = 1; }\n";
+    struct listener l = listener_new(*state);
+    cl_int error = CL_SUCCESS;
+    cl_mem a = buffer(&l, 16);
+
+    cl_program object = clCreateProgramWithSource(l.context, 1, &text, NULL, &error);
+    check(error);
+    check(clCompileProgram(object, 0, NULL, "", 0, NULL, NULL, NULL, NULL));
+    cl_program program = clLinkProgram(l.context, 0, NULL, "-fsanitize=address", 1, &object, NULL, NULL, &error);
+    check(error);
+    run_one(&l, program, "linked", a, 4);
+    char *reports = take_reports();
+    assert_says(reports, "in kernel 'linked'");
+    free(reports);
+    check(clReleaseMemObject(a));
+    check(clReleaseProgram(object));
+    check(clReleaseProgram(program));
+    listener_end(&l);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cl_test("wrong accesses are reported with their line, and their twins are not",
+                wrong_accesses_are_reported_and_their_twins_are_not),
+        cl_test("data races are reported with a line, and their twins are not",
+                races_are_reported_and_their_twins_are_not),
+        cl_test("barriers that not all reach are reported, and their twins are not",
+                divergent_barriers_are_reported_and_their_twins_are_not),
+        cl_test("a report names place, work-item, distance, value and allocation",
+                a_report_names_site_work_item_distance_value_and_allocation),
+        cl_test("a place is reported once", a_site_is_reported_once),
+        cl_test("wrong stores are left out, and wrong loads give zero",
+                wrong_stores_are_left_out_and_wrong_loads_give_zero),
+        cl_test("released memory and the space behind memory are known",
+                released_memory_and_the_space_behind_it_are_known),
+        cl_test("shared virtual memory is bounded at both ends", shared_memory_is_bounded_at_both_ends),
+        cl_test("lists of checks are read or refused", lists_of_checks_are_read_or_refused),
+        cl_test("modules that are linked are checked, too", modules_that_are_linked_are_checked_too),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
