@@ -90,7 +90,7 @@ static int run_program(const int files[FORKSERVER_FILES], pid_t server)
 /* ---- the server ---- */
 
 /* Who asked may have gone: nobody is told then. */
-static void answer(int socket, int status)
+static void answer_run(int socket, int status)
 {
     send(socket, &status, sizeof(status), MSG_NOSIGNAL | MSG_DONTWAIT);
     close(socket);
@@ -102,7 +102,7 @@ static void end_runs(void)
     for (uint32_t i = run_count; i-- > 0;) {
         int status = 0;
         if (waitpid(runs[i].pid, &status, WNOHANG) == runs[i].pid) {
-            answer(runs[i].socket, status);
+            answer_run(runs[i].socket, status);
             runs[i] = runs[--run_count];
         }
     }
@@ -189,7 +189,7 @@ static void hear_ends(bool hear)
     sigprocmask(hear ? SIG_BLOCK : SIG_UNBLOCK, &ends, NULL);
 }
 
-/* Whoever is gone has closed his runs' sockets too, and waits for none of them. */
+/* Ends all runs: who is gone has closed their sockets too, and waits for none of them. */
 static void end_server(void)
 {
     for (uint32_t i = 0; i < run_count; i++) {

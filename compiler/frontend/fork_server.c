@@ -31,7 +31,7 @@ struct origin {
     ino_t inode, root_inode;
     struct timespec changed;
     uid_t user;
-    gid_t group;
+    gid_t gid;
     pid_t owner; /* this process; a copy of it made by fork() has a server of its own */
 };
 
@@ -75,14 +75,14 @@ static bool same_origin(const struct origin *a, const struct origin *b)
     return strcmp(a->path, b->path) == 0 && a->device == b->device && a->inode == b->inode &&
            a->changed.tv_sec == b->changed.tv_sec && a->changed.tv_nsec == b->changed.tv_nsec &&
            a->root_device == b->root_device && a->root_inode == b->root_inode && a->user == b->user &&
-           a->group == b->group && a->owner == b->owner;
+           a->gid == b->gid && a->owner == b->owner;
 }
 
 static bool find_origin(struct origin *origin, const char *name)
 {
     struct stat file, root;
 
-    *origin = (struct origin){ .user = geteuid(), .group = getegid(), .owner = getpid() };
+    *origin = (struct origin){ .user = geteuid(), .gid = getegid(), .owner = getpid() };
     if (!find_program(origin->path, name) || stat(origin->path, &file) != 0 || stat("/", &root) != 0) {
         return false;
     }

@@ -86,6 +86,7 @@ LLVMValueRef loop_lanes_place(const struct loop *l, uint32_t reg, uint32_t group
 LLVMValueRef loop_set_place(const struct loop *l, LLVMValueRef set, uint32_t group);
 LLVMValueRef loop_bits(const struct loop *l, LLVMValueRef mask);
 LLVMValueRef loop_get(const struct loop *l, LLVMTypeRef type, LLVMValueRef variable);
+void loop_put(const struct loop *l, LLVMValueRef value, LLVMValueRef variable);
 /* A predicate's lanes, of an operand that may negate it. */
 LLVMValueRef loop_pred(const struct loop *l, uint32_t operand, uint32_t group);
 LLVMValueRef loop_canonical(const struct loop *l, LLVMValueRef value);

@@ -5,7 +5,7 @@
 #include "qemu-device/tier/loop.h"
 #include "qemu-device/tier/place.h"
 
-static const struct tier_insn *insn_at(const struct loop *l, uint32_t n)
+static const struct tier_insn *loop_insn(const struct loop *l, uint32_t n)
 {
     return &l->t->unit->insn[n];
 }
@@ -17,7 +17,7 @@ LLVMValueRef loop_get(const struct loop *l, LLVMTypeRef type, LLVMValueRef varia
     return LLVMBuildLoad2(l->t->builder, type, variable, "");
 }
 
-static void put(const struct loop *l, LLVMValueRef value, LLVMValueRef variable)
+void loop_put(const struct loop *l, LLVMValueRef value, LLVMValueRef variable)
 {
     LLVMBuildStore(l->t->builder, value, variable);
 }
@@ -62,7 +62,7 @@ LLVMValueRef loop_clean(const struct loop *l, uint32_t reg, uint32_t group)
 
 bool loop_writes_lanes(const struct loop *l, uint32_t n)
 {
-    const struct ppu_insn *const insn = &insn_at(l, n)->insn;
+    const struct ppu_insn *const insn = &loop_insn(l, n)->insn;
 
     return l->t->kind[n] == KIND_LOAD ||
            (l->t->kind[n] == KIND_VECTOR && insn->format != PPU_FMT_SETP && insn->format != PPU_FMT_PLOP);
@@ -70,7 +70,7 @@ bool loop_writes_lanes(const struct loop *l, uint32_t n)
 
 static bool gives_float(const struct loop *l, uint32_t n)
 {
-    const struct tier_insn *const insn = insn_at(l, n);
+    const struct tier_insn *const insn = loop_insn(l, n);
 
     return l->t->kind[n] == KIND_VECTOR && insn->insn.format != PPU_FMT_SEL && tier_op_of(insn).types[0] == 'f';
 }
@@ -78,14 +78,14 @@ static bool gives_float(const struct loop *l, uint32_t n)
 /* How the lanes of the register are once it is written: raw stays raw where what is kept is, too. */
 static enum raw raw_of(const struct loop *l, uint32_t n, enum raw kept)
 {
-    const bool may = gives_float(l, n) && !l->strict[insn_at(l, n)->insn.rd];
+    const bool may = gives_float(l, n) && !l->strict[loop_insn(l, n)->insn.rd];
 
-    return may && (insn_at(l, n)->insn.guard == 0 || kept == RAW_FLOAT) ? RAW_FLOAT : RAW_NO;
+    return may && (loop_insn(l, n)->insn.guard == 0 || kept == RAW_FLOAT) ? RAW_FLOAT : RAW_NO;
 }
 
 void loop_raw_behind(const struct loop *l, uint32_t n, uint8_t raw[PPU_MAX_VREGS])
 {
-    const struct ppu_insn *const insn = &insn_at(l, n)->insn;
+    const struct ppu_insn *const insn = &loop_insn(l, n)->insn;
 
     if (!loop_writes_lanes(l, n)) {
         return;
@@ -137,7 +137,7 @@ static void lane_words(const struct loop *l, const struct tier_insn *insn, uint3
 /* Lanes that have the guard get the value. */
 static void put_lanes(const struct loop *l, uint32_t n, uint32_t reg, uint32_t group, LLVMValueRef value)
 {
-    const struct ppu_insn *const insn = &insn_at(l, n)->insn;
+    const struct ppu_insn *const insn = &loop_insn(l, n)->insn;
     const bool raw = raw_of(l, n, (enum raw)l->now[reg]) == RAW_FLOAT;
 
     if (gives_float(l, n) && !raw) {
@@ -148,26 +148,26 @@ static void put_lanes(const struct loop *l, uint32_t n, uint32_t reg, uint32_t g
         LLVMValueRef set = loop_pred(l, insn->guard & (PPU_GUARD_PRED | PPU_GUARD_NEGATE), group);
         value = LLVMBuildSelect(l->t->builder, set, value, kept, "");
     }
-    put(l, value, l->reg[reg][group]);
+    loop_put(l, value, l->reg[reg][group]);
 }
 
 static void put_pred(const struct loop *l, uint32_t n, uint32_t group, LLVMValueRef value)
 {
-    const struct ppu_insn *const insn = &insn_at(l, n)->insn;
+    const struct ppu_insn *const insn = &loop_insn(l, n)->insn;
     LLVMValueRef variable = l->pred[insn->rd][group];
 
     if (insn->guard != 0) {
         LLVMValueRef set = loop_pred(l, insn->guard & (PPU_GUARD_PRED | PPU_GUARD_NEGATE), group);
         value = LLVMBuildSelect(l->t->builder, set, value, loop_get(l, l->t->mask, variable), "");
     }
-    put(l, value, variable);
+    loop_put(l, value, variable);
 }
 
 /* ---- arithmetic ---- */
 
 static void write_operation(const struct loop *l, uint32_t n, uint32_t group)
 {
-    const struct tier_insn *const insn = insn_at(l, n);
+    const struct tier_insn *const insn = loop_insn(l, n);
     const struct tier_op op = tier_op_of(insn);
     const struct writer *const t = l->t;
     LLVMValueRef result[2] = { NULL, NULL };
@@ -203,7 +203,7 @@ static void write_operation(const struct loop *l, uint32_t n, uint32_t group)
 
 static void write_selection(const struct loop *l, uint32_t n, uint32_t group)
 {
-    const struct tier_insn *const insn = insn_at(l, n);
+    const struct tier_insn *const insn = loop_insn(l, n);
     LLVMValueRef chosen = loop_pred(l, insn->insn.pred, group), a[2], b[2];
 
     lane_words(l, insn, 0, group, false, a);
@@ -215,7 +215,7 @@ static void write_selection(const struct loop *l, uint32_t n, uint32_t group)
 
 static void write_logic(const struct loop *l, uint32_t n, uint32_t group)
 {
-    const struct ppu_insn *const insn = &insn_at(l, n)->insn;
+    const struct ppu_insn *const insn = &loop_insn(l, n)->insn;
     LLVMBuilderRef b = l->t->builder;
     LLVMValueRef left = loop_pred(l, insn->ra, group), right = loop_pred(l, insn->rb, group);
 
@@ -229,7 +229,7 @@ static void write_logic(const struct loop *l, uint32_t n, uint32_t group)
 
 static void write_scalar(const struct loop *l, uint32_t n)
 {
-    const struct tier_insn *const insn = insn_at(l, n);
+    const struct tier_insn *const insn = loop_insn(l, n);
     const struct writer *const t = l->t;
 
     for (uint32_t i = 0; i < 3; i++) {
@@ -241,26 +241,26 @@ static void write_scalar(const struct loop *l, uint32_t n)
     }
     write_kit_call(t, "s_", tier_op_of(insn).name, t->one);
     for (uint32_t word = 0; word < insn->insn.wd && t->kind[n] == KIND_SCALAR; word++) {
-        put(l, write_load(t, t->i32, t->one[word]), l->sreg[insn->insn.rd + word]);
+        loop_put(l, write_load(t, t->i32, t->one[word]), l->sreg[insn->insn.rd + word]);
     }
 }
 
 /* A comparison of scalars. */
 static void write_uniform(struct loop *l, uint32_t n)
 {
-    const uint32_t pred = insn_at(l, n)->insn.rd;
+    const uint32_t pred = loop_insn(l, n)->insn.rd;
     const struct writer *const t = l->t;
 
     write_scalar(l, n);
     LLVMValueRef word = write_load(t, t->i32, t->one[0]);
     l->now_same[pred] = LLVMBuildICmp(t->builder, LLVMIntNE, word, write_i32(t, 0), "");
     if (l->same[pred]) {
-        put(l, l->now_same[pred], l->same[pred]);
+        loop_put(l, l->now_same[pred], l->same[pred]);
         return;
     }
     for (uint32_t group = 0; group < l->groups; group++) {
-        put(l, LLVMBuildICmp(t->builder, LLVMIntNE, write_splat(t, word), LLVMConstNull(t->lanes), ""),
-            l->pred[pred][group]);
+        loop_put(l, LLVMBuildICmp(t->builder, LLVMIntNE, write_splat(t, word), LLVMConstNull(t->lanes), ""),
+                 l->pred[pred][group]);
     }
 }
 
@@ -284,12 +284,12 @@ static LLVMValueRef code_of(const struct loop *l, uint32_t n)
 
 static void count_lines_of(const struct loop *l, LLVMValueRef lines)
 {
-    put(l, LLVMBuildAdd(l->t->builder, loop_get(l, l->t->i64, l->lines), lines, ""), l->lines);
+    loop_put(l, LLVMBuildAdd(l->t->builder, loop_get(l, l->t->i64, l->lines), lines, ""), l->lines);
 }
 
 static LLVMValueRef call_near(const struct loop *l, uint32_t n, LLVMValueRef base)
 {
-    const struct ppu_insn *const insn = &insn_at(l, n)->insn;
+    const struct ppu_insn *const insn = &loop_insn(l, n)->insn;
     const struct writer *const t = l->t;
     LLVMValueRef function = LLVMGetNamedFunction(t->module, "kit_near"), zero = write_i32(t, 0);
     LLVMValueRef arguments[] = {
@@ -309,11 +309,11 @@ static LLVMValueRef call_near(const struct loop *l, uint32_t n, LLVMValueRef bas
 }
 
 /* Finds a row: where one was before, or where the engine finds it, which is then where one was before. */
-static void find_row(struct loop *l, uint32_t n)
+static void find_loop_row(struct loop *l, uint32_t n)
 {
     struct writer *const t = l->t;
     LLVMBasicBlockRef far = write_block(t), found = write_block(t);
-    LLVMValueRef base = base_of(l, &insn_at(l, n)->insn);
+    LLVMValueRef base = base_of(l, &loop_insn(l, n)->insn);
     LLVMValueRef arguments[] = { t->x, code_of(l, n), base, l->row };
 
     write_rarely(t, LLVMBuildNot(t->builder, call_near(l, n, base), ""), far, found);
@@ -327,11 +327,11 @@ static void find_row(struct loop *l, uint32_t n)
 
 static void write_row(struct loop *l, uint32_t n)
 {
-    const struct ppu_insn *const insn = &insn_at(l, n)->insn;
+    const struct ppu_insn *const insn = &loop_insn(l, n)->insn;
     struct writer *const t = l->t;
     LLVMTypeRef type = LLVMVectorType(write_width_type(t, insn->width), TIER_CHUNK);
 
-    find_row(l, n);
+    find_loop_row(l, n);
     LLVMValueRef host = write_load(t, t->ptr, write_field(t, l->place, offsetof(struct kit_place, host)));
     LLVMValueRef step = write_load(t, t->i64, write_field(t, l->place, offsetof(struct kit_place, step)));
     count_lines_of(l, write_load(t, t->i64, write_field(t, l->place, offsetof(struct kit_place, lines))));
@@ -347,7 +347,7 @@ static void write_row(struct loop *l, uint32_t n)
 /* The host's bytes of a scalar load: in the page that it had before, or in one that the engine finds. */
 static LLVMValueRef find_one(struct loop *l, uint32_t n)
 {
-    const struct ppu_insn *const insn = &insn_at(l, n)->insn;
+    const struct ppu_insn *const insn = &loop_insn(l, n)->insn;
     struct writer *const t = l->t;
     const uint32_t bytes = ppu_width_bytes(insn->width);
     LLVMValueRef function = LLVMGetNamedFunction(t->module, "kit_one"), at = base_of(l, insn);
@@ -372,7 +372,7 @@ static LLVMValueRef find_one(struct loop *l, uint32_t n)
 
 static void read_one(struct loop *l, uint32_t n, LLVMValueRef words[4])
 {
-    const struct ppu_insn *const insn = &insn_at(l, n)->insn;
+    const struct ppu_insn *const insn = &loop_insn(l, n)->insn;
     struct writer *const t = l->t;
     const uint32_t bytes = ppu_width_bytes(insn->width);
     LLVMValueRef host = find_one(l, n);
@@ -400,7 +400,7 @@ static LLVMValueRef trace_place(const struct loop *l, LLVMValueRef at, uint32_t 
  */
 static void write_traced(struct loop *l, uint32_t n)
 {
-    const struct ppu_insn *const insn = &insn_at(l, n)->insn;
+    const struct ppu_insn *const insn = &loop_insn(l, n)->insn;
     struct writer *const t = l->t;
     LLVMBuilderRef b = t->builder;
     LLVMBasicBlockRef fresh = write_block(t), kept = write_block(t);
@@ -412,24 +412,24 @@ static void write_traced(struct loop *l, uint32_t n)
     write_at(t, fresh);
     /* When it cannot be loaded no other part loads it. */
     LLVMValueRef most = loop_get(l, t->i32, l->traced_most);
-    put(l, at, l->traced_most);
+    loop_put(l, at, l->traced_most);
     read_one(l, n, words);
-    put(l, most, l->traced_most);
+    loop_put(l, most, l->traced_most);
     for (uint32_t word = 0; word < insn->wd; word++) {
         write_store(t, words[word], trace_place(l, at, word));
     }
-    put(l, end, l->traced);
+    loop_put(l, end, l->traced);
     LLVMBuildBr(b, kept);
     write_at(t, kept);
     for (uint32_t word = 0; word < insn->wd; word++) {
-        put(l, write_load(t, t->i32, trace_place(l, at, word)), l->sreg[insn->rd + word]);
+        loop_put(l, write_load(t, t->i32, trace_place(l, at, word)), l->sreg[insn->rd + word]);
     }
-    put(l, end, l->trace_at);
+    loop_put(l, end, l->trace_at);
 }
 
 static void write_one(struct loop *l, uint32_t n)
 {
-    const struct ppu_insn *const insn = &insn_at(l, n)->insn;
+    const struct ppu_insn *const insn = &loop_insn(l, n)->insn;
     LLVMValueRef words[4];
 
     if (l->parts > 1) {
@@ -437,7 +437,7 @@ static void write_one(struct loop *l, uint32_t n)
     } else {
         read_one(l, n, words);
         for (uint32_t word = 0; word < insn->wd; word++) {
-            put(l, words[word], l->sreg[insn->rd + word]);
+            loop_put(l, words[word], l->sreg[insn->rd + word]);
         }
     }
     count_lines_of(l, write_i64(l->t, 1));
@@ -447,7 +447,7 @@ static void write_one(struct loop *l, uint32_t n)
 
 static void write_vector(struct loop *l, uint32_t n)
 {
-    const struct ppu_insn *const insn = &insn_at(l, n)->insn;
+    const struct ppu_insn *const insn = &loop_insn(l, n)->insn;
 
     for (uint32_t group = 0; group < l->groups; group++) {
         if (insn->format == PPU_FMT_PLOP) {

@@ -12,11 +12,6 @@ static const struct ppu_insn *insn_of(const struct loop *l, uint32_t n)
     return &l->t->unit->insn[n].insn;
 }
 
-static void put(const struct loop *l, LLVMValueRef value, LLVMValueRef variable)
-{
-    LLVMBuildStore(l->t->builder, value, variable);
-}
-
 static LLVMValueRef variable(const struct loop *l, LLVMTypeRef type)
 {
     return LLVMBuildAlloca(l->t->builder, type, "");
@@ -29,7 +24,7 @@ static LLVMValueRef get32(const struct loop *l, LLVMValueRef from)
 
 static void add32(const struct loop *l, LLVMValueRef to, uint32_t more)
 {
-    put(l, LLVMBuildAdd(l->t->builder, get32(l, to), write_i32(l->t, more), ""), to);
+    loop_put(l, LLVMBuildAdd(l->t->builder, get32(l, to), write_i32(l->t, more), ""), to);
 }
 
 static LLVMValueRef smaller(const struct loop *l, LLVMValueRef a, LLVMValueRef b)
@@ -116,8 +111,8 @@ static void count_lanes(const struct loop *l)
     }
     LLVMValueRef product = LLVMBuildMul(t->builder, LLVMBuildZExt(t->builder, more, t->i64, ""),
                                         LLVMBuildZExt(t->builder, sum, t->i64, ""), "");
-    put(l, LLVMBuildAdd(t->builder, loop_get(l, t->i64, l->lanes), product, ""), l->lanes);
-    put(l, get32(l, l->done), l->since);
+    loop_put(l, LLVMBuildAdd(t->builder, loop_get(l, t->i64, l->lanes), product, ""), l->lanes);
+    loop_put(l, get32(l, l->done), l->since);
 }
 
 /* ---- registers of lanes, from memory and to it ---- */
@@ -129,7 +124,7 @@ static void store_lanes(const struct loop *l, LLVMValueRef set, LLVMValueRef val
     write_store(t, LLVMBuildSelect(t->builder, set, value, write_load(t, t->lanes, place), ""), place);
 }
 
-/* Of the lanes of a set, one for each group. */
+/* Stores the lanes of a set, a value for each group. */
 static void store_set(const struct loop *l, LLVMValueRef sets[LOOP_GROUPS])
 {
     const struct writer *const t = l->t;
@@ -158,25 +153,25 @@ static void load_part(struct loop *l)
     for (uint32_t group = 0; group < l->groups; group++) {
         for (uint32_t reg = 0; reg < PPU_MAX_VREGS; reg++) {
             if (l->reg_named[reg]) {
-                put(l, write_load(t, t->lanes, loop_lanes_place(l, reg, group)), l->reg[reg][group]);
+                loop_put(l, write_load(t, t->lanes, loop_lanes_place(l, reg, group)), l->reg[reg][group]);
             }
         }
         for (uint32_t pred = 0; pred < PPU_PREDS; pred++) {
             if (l->pred_named[pred] && !l->same[pred]) {
                 LLVMValueRef bits = write_load(t, t->i16, loop_set_place(l, pred_set(l, pred), group));
-                put(l, LLVMBuildBitCast(t->builder, bits, t->mask, ""), l->pred[pred][group]);
+                loop_put(l, LLVMBuildBitCast(t->builder, bits, t->mask, ""), l->pred[pred][group]);
             }
         }
     }
     for (uint32_t reg = 0; reg < PPU_SREGS; reg++) {
         if (l->sreg_named[reg]) {
-            put(l, write_load(t, t->i32, sreg_place(l, reg)), l->sreg[reg]);
+            loop_put(l, write_load(t, t->i32, sreg_place(l, reg)), l->sreg[reg]);
         }
     }
     for (uint32_t reg = 0; reg < EXEC_STEADY; reg++) {
         if (l->first_of[reg]) {
             LLVMValueRef row = write_field(t, t->vreg, (uint64_t)reg * t->unit->wave * sizeof(uint32_t));
-            put(l, write_load(t, t->i32, row), l->first[reg]);
+            loop_put(l, write_load(t, t->i32, row), l->first[reg]);
         }
     }
 }
@@ -197,11 +192,11 @@ static void end_part(struct loop *l, int64_t pc)
     for (uint32_t group = 0; group < l->groups; group++) {
         for (uint32_t reg = 0; reg < PPU_MAX_VREGS; reg++) {
             if (l->reg_written[reg] && l->now[reg] == RAW_FLOAT) {
-                put(l, loop_clean(l, reg, group), l->reg[reg][group]);
+                loop_put(l, loop_clean(l, reg, group), l->reg[reg][group]);
             }
         }
     }
-    put(l, write_i32(l->t, (uint32_t)pc), l->end_pc);
+    loop_put(l, write_i32(l->t, (uint32_t)pc), l->end_pc);
     LLVMBuildBr(l->t->builder, l->part_end);
 }
 
@@ -313,7 +308,7 @@ static void write_leave(struct loop *l, uint32_t n, uint32_t which)
         write_store(t, all, place);
         rest[group] = LLVMBuildAnd(t->builder, loop_get(l, t->mask, l->active[group]),
                                    LLVMBuildNot(t->builder, sets[group], ""), "");
-        put(l, rest[group], l->active[group]);
+        loop_put(l, rest[group], l->active[group]);
     }
     LLVMBuildCondBr(t->builder, any(l, rest), on, none);
     write_at(t, none);
@@ -369,18 +364,18 @@ static void begin_part(struct loop *l, LLVMBasicBlockRef next)
     for (uint32_t group = 0; group < l->groups; group++) {
         LLVMValueRef bits = write_load(t, t->i16, loop_set_place(l, active_set(l), group));
         sets[group] = LLVMBuildBitCast(t->builder, bits, t->mask, "");
-        put(l, sets[group], l->active[group]);
+        loop_put(l, sets[group], l->active[group]);
     }
     LLVMBuildCondBr(t->builder, any(l, sets), work, next);
     write_at(t, work);
     load_part(l);
-    put(l, get32(l, l->begun), l->done);
-    put(l, get32(l, l->begun), l->since);
-    put(l, write_i64(t, 0), l->lines);
-    put(l, write_i32(t, 0), l->trace_at);
+    loop_put(l, get32(l, l->begun), l->done);
+    loop_put(l, get32(l, l->begun), l->since);
+    loop_put(l, write_i64(t, 0), l->lines);
+    loop_put(l, write_i32(t, 0), l->trace_at);
     for (uint32_t pred = 0; pred < PPU_PREDS; pred++) {
         if (l->same[pred]) {
-            put(l, loop_get(l, t->i1, l->begun_same[pred]), l->same[pred]);
+            loop_put(l, loop_get(l, t->i1, l->begun_same[pred]), l->same[pred]);
         }
     }
     LLVMBuildBr(t->builder, l->at[0]);
@@ -397,17 +392,17 @@ static void keep_best(struct loop *l, LLVMValueRef alive)
 
     LLVMBuildCondBr(t->builder, LLVMBuildOr(t->builder, later, as_late, ""), better, behind);
     write_at(t, better);
-    put(l, done, l->best_done);
-    put(l, get32(l, l->end_pc), l->best_pc);
-    put(l, loop_get(l, t->i64, l->lines), l->best_lines);
+    loop_put(l, done, l->best_done);
+    loop_put(l, get32(l, l->end_pc), l->best_pc);
+    loop_put(l, loop_get(l, t->i64, l->lines), l->best_lines);
     for (uint32_t reg = 0; reg < PPU_SREGS; reg++) {
         if (l->sreg_written[reg]) {
-            put(l, get32(l, l->sreg[reg]), l->best_sreg[reg]);
+            loop_put(l, get32(l, l->sreg[reg]), l->best_sreg[reg]);
         }
     }
     for (uint32_t pred = 0; pred < PPU_PREDS; pred++) {
         if (l->same[pred]) {
-            put(l, loop_get(l, t->i1, l->same[pred]), l->best_same[pred]);
+            loop_put(l, loop_get(l, t->i1, l->same[pred]), l->best_same[pred]);
         }
     }
     LLVMBuildBr(t->builder, behind);
@@ -431,9 +426,9 @@ static void finish_part(struct loop *l)
     LLVMValueRef alive = any(l, sets), done = get32(l, l->done);
     keep_best(l, alive);
     LLVMValueRef most = get32(l, l->all_most), least = get32(l, l->alive_least);
-    put(l, LLVMBuildSelect(t->builder, LLVMBuildICmp(t->builder, LLVMIntUGT, done, most, ""), done, most, ""),
-        l->all_most);
-    put(l, LLVMBuildSelect(t->builder, alive, smaller(l, done, least), least, ""), l->alive_least);
+    loop_put(l, LLVMBuildSelect(t->builder, LLVMBuildICmp(t->builder, LLVMIntUGT, done, most, ""), done, most, ""),
+             l->all_most);
+    loop_put(l, LLVMBuildSelect(t->builder, alive, smaller(l, done, least), least, ""), l->alive_least);
 }
 
 /* All parts, one after the other; then writes go on at `behind`. */
@@ -479,8 +474,8 @@ static void begin_same(struct loop *l)
             write_guard(t, PPU_GUARD_ON | pred);
             LLVMValueRef taken = LLVMBuildICmp(t->builder, LLVMIntNE, get32(l, t->taken), write_i32(t, 0), "");
             LLVMValueRef rest = LLVMBuildICmp(t->builder, LLVMIntNE, get32(l, t->rest), write_i32(t, 0), "");
-            put(l, taken, l->begun_same[pred]);
-            put(l, taken, l->best_same[pred]);
+            loop_put(l, taken, l->begun_same[pred]);
+            loop_put(l, taken, l->best_same[pred]);
             write_rarely(t, LLVMBuildAnd(t->builder, taken, rest, ""), t->leave, on);
             write_at(t, on);
         }
@@ -495,12 +490,12 @@ static void begin_round(struct loop *l)
     LLVMValueRef budget = write_load(t, t->i32, write_field(t, t->turn, offsetof(struct tier_turn, budget)));
 
     begin_same(l);
-    put(l, begun, l->begun);
-    put(l,
-        smaller(l, LLVMBuildSub(b, budget, write_i32(t, t->unit->insns), ""),
-                LLVMBuildAdd(b, begun, write_i32(t, LOOP_ROUND), "")),
-        l->stop);
-    put(l, write_i32(t, UINT32_MAX), l->allowed);
+    loop_put(l, begun, l->begun);
+    loop_put(l,
+             smaller(l, LLVMBuildSub(b, budget, write_i32(t, t->unit->insns), ""),
+                     LLVMBuildAdd(b, begun, write_i32(t, LOOP_ROUND), "")),
+             l->stop);
+    loop_put(l, write_i32(t, UINT32_MAX), l->allowed);
 }
 
 static void begin_parts(struct loop *l)
@@ -508,17 +503,17 @@ static void begin_parts(struct loop *l)
     struct writer *const t = l->t;
     LLVMValueRef begun = get32(l, l->begun);
 
-    put(l, write_i32(t, 0), l->traced);
-    put(l, write_i32(t, LOOP_TRACE), l->traced_most);
-    put(l, write_i64(t, 0), l->lanes);
-    put(l, write_i64(t, 0), l->best_lines);
-    put(l, write_i32(t, 0), l->best_pc);
-    put(l, begun, l->best_done);
-    put(l, begun, l->all_most);
-    put(l, write_i32(t, UINT32_MAX), l->alive_least);
+    loop_put(l, write_i32(t, 0), l->traced);
+    loop_put(l, write_i32(t, LOOP_TRACE), l->traced_most);
+    loop_put(l, write_i64(t, 0), l->lanes);
+    loop_put(l, write_i64(t, 0), l->best_lines);
+    loop_put(l, write_i32(t, 0), l->best_pc);
+    loop_put(l, begun, l->best_done);
+    loop_put(l, begun, l->all_most);
+    loop_put(l, write_i32(t, UINT32_MAX), l->alive_least);
     for (uint32_t reg = 0; reg < PPU_SREGS; reg++) {
         if (l->sreg_written[reg]) {
-            put(l, write_load(t, t->i32, sreg_place(l, reg)), l->best_sreg[reg]);
+            loop_put(l, write_load(t, t->i32, sreg_place(l, reg)), l->best_sreg[reg]);
         }
     }
     for (uint32_t i = 0; i < l->leave_count; i++) {
@@ -739,7 +734,7 @@ static void ask(struct loop *l)
                                          write_i32(t, apart) };
             LLVMValueRef step = LLVMBuildCall2(t->builder, LLVMGlobalGetValueType(steady), steady, arguments, 4, "");
             refuse(l, LLVMBuildICmp(t->builder, LLVMIntUGT, step, write_i32(t, 1), ""));
-            put(l, step, l->step[insn->rb]);
+            loop_put(l, step, l->step[insn->rb]);
         }
     }
     for (uint32_t i = 0; i < l->leave_count; i++) {
@@ -778,7 +773,7 @@ void loop_write(struct loop *l)
         write_rarely(t, LLVMBuildICmp(t->builder, LLVMIntUGT, get32(l, l->all_most), least, ""), undo, good);
         write_at(t, undo);
         save(l, area, true);
-        put(l, least, l->allowed);
+        loop_put(l, least, l->allowed);
         LLVMBuildBr(t->builder, again);
         write_at(t, good);
     }

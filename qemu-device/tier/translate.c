@@ -23,8 +23,8 @@
     "always-inline,globaldce,function(sroa,early-cse,instcombine<no-verify-fixpoint>,simplifycfg,gvn,instcombine<no-verify-fixpoint>,dse,simplifycfg," \
     "loop-mssa(licm),instcombine<no-verify-fixpoint>)"
 
-/* Of 32 registers of 16 lanes, and of 16 registers of 8: a loop is faster with some of its values in memory than
- * without others to compute while it waits for one. */
+/* How many of 32 registers of 16 lanes, and of 16 registers of 8, values may take: a loop is faster with some of its
+ * values in memory than without others to compute while it waits for one. */
 #define ROOM_V4 28u
 #define ROOM_V3 16u
 

@@ -133,7 +133,7 @@ static void compare(struct pair *p, const char *text, uint32_t wave, uint32_t th
     "add s8, s8, 1\nisetp.ne.s p7, s8, s2\n@p7 bra loop\nmov s10, 0x20000\nmov s11, 0\nadd64 s10, s0, s10\n" \
     "stg.b32 v2, [s10+v1]\nstg.b32 v3, [s10+v1+0x4000]\nstg.b32 v4, [s10+v1+0x8000]\nexit\n"
 
-#define STORES \
+#define STORES                                           \
     "mov s10, 0x20000\nmov s11, 0\nadd64 s10, s0, s10\n" \
     "stg.b32 v2, [s10+v1]\nstg.b32 v3, [s10+v1+0x4000]\nstg.b32 v4, [s10+v1+0x8000]\nexit\n"
 

@@ -41,7 +41,7 @@ struct tier_entry {
 struct tier {
     char *path;
     bool at_once;
-    uint32_t sms; /* that share what loops execute */
+    uint32_t sms;         /* that share what loops execute */
     pthread_mutex_t lock; /* guards what follows; taken with no other lock */
     pthread_cond_t asked;
     pthread_cond_t answered;
