@@ -188,6 +188,12 @@ ppu_va_t ppu_memory_va(const struct ppu_memory *memory, const struct ppu_context
     return (ppu_va_t){ FIRST_VA };
 }
 
+bool ppu_context_maps(const struct ppu_context *context, ppu_va_t va, uint64_t bytes)
+{
+    (void)context;
+    return va.va < FIRST_VA + bytes;
+}
+
 enum ppu_err ppu_memory_of_peer(struct ppu_device *device, const struct ppu_memory *of, struct ppu_memory **out)
 {
     (void)device;

@@ -66,6 +66,11 @@ const char *compiler_trouble(void)
     return "there is none";
 }
 
+const char *fork_server_path(void)
+{
+    return NULL;
+}
+
 bool compiler_path(char path[PATH_MAX])
 {
     (void)path;
