@@ -31,7 +31,7 @@ _Static_assert(offsetof(struct ppu_trace_record, size_bytes) == 1 && offsetof(st
 /* Readers look at records without asking: each word is stored whole. */
 static inline void put_word(struct ppu_trace_record *record, uint32_t index, uint32_t word)
 {
-    ((volatile uint32_t *)(void *)record)[index] = word;
+    __atomic_store_n(&((uint32_t *)(void *)record)[index], word, __ATOMIC_RELAXED);
 }
 
 /* Never inline: tools that count instructions know a record by this function (tools/mcu/ppu-mcu.c). */
