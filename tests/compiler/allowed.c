@@ -17,6 +17,7 @@ static const char *const allowed[] = {
     "-cl-finite-math-only",
     "-cl-fast-relaxed-math",
     "-cl-uniform-work-group-size",
+    "-g",
     "-w",
     "-Werror",
     "-ffp-contract=off",

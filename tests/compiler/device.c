@@ -24,7 +24,7 @@ const struct device_variant device_variants[] = {
     { "12 scalar registers", "", 32, 0, 12, { 0 } },
     { "waves of 64", "", 64, 0, 0, { 0 } },
     { "waves of 128, few registers", "", 128, 16, 12, { 0 } },
-    { "few registers, for debuggers", "-g -cl-opt-disable", 32, 12, 10, { 0 } },
+    { "few registers, no optimisation", "-cl-opt-disable", 32, 12, 10, { 0 } },
     { "waves of 64, segments", "", 64, 0, 0, SEGMENTS(ENTER, 3) },
     { "waves of 128, segments from the beginning, few registers",
       "",

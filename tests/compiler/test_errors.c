@@ -196,7 +196,7 @@ WRONG(wide_cta, e->kernels[0].cta[0] = 1025)
 WRONG(address_beyond, e->addresses[0].at = e->header->code_bytes - 7)
 WRONG(address_nowhere, e->addresses[0].in = PPU_PROGRAM_PARTS)
 WRONG(address_of_nothing, e->addresses[0].of = PPU_PROGRAM_PARTS)
-WRONG(not_zero, e->header->reserved[2] = 1)
+WRONG(not_zero, e->header->reserved[1] = 1)
 
 static const struct {
     void (*make)(const struct entries *entries);

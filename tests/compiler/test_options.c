@@ -161,7 +161,7 @@ static const struct reading readings[] = {
     { "-D\"A\"=1", "[-DA=1]", NULL },
     { "'-D' A", "[-DA]", NULL },
     { "-DA=\\", "[-DA=\\]", NULL },
-    { "-g -cl-opt-disable -cl-kernel-arg-info -cl-no-subgroup-ifp", "", NULL },
+    { "-g -cl-opt-disable -cl-kernel-arg-info -cl-no-subgroup-ifp", "[-g]", NULL },
     { "-cl-std=CL3.0 -cl-mad-enable", "[-cl-std=CL3.0][-cl-mad-enable]", NULL },
     { "-cl-nv-verbose -w", "[-w]", "option '-cl-nv-verbose' is another vendor's" },
     { "-cl-nv-maxrregcount=32", "", "option '-cl-nv-maxrregcount=32' is another vendor's" },
