@@ -72,7 +72,7 @@ void sanitize_begin(void)
     pthread_once(&begun, read_variables);
 }
 
-/* Of a variable that is wrong the first word alone goes on: it is refused, and cannot be another option. */
+/* Passes only the first word of a variable that is wrong: it is refused, and cannot be another option. */
 char *sanitize_options(const char *options)
 {
     char *both = NULL;
