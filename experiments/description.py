@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Reads the description of a study: one YAML file. What is wrong in it is said with the file's line."""
 
+import collections
 import itertools
 import re
 from pathlib import Path
@@ -98,9 +99,10 @@ class Description:
         if not nodes:
             self.refuse(node.start_mark.line + 1, f"{name} has no value")
         values = [self._scalar(each, name) for each in nodes]
-        texts = [value.text() for value in values]
-        for value, text in zip(values, texts):
-            if texts.count(text) > 1:
+        counts = collections.Counter(value.text() for value in values)
+        for value in values:
+            text = value.text()
+            if counts[text] > 1:
                 self.refuse(value.line, f"{name}: {text} stands there twice")
         return values
 
