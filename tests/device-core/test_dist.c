@@ -18,6 +18,7 @@
 #include "qemu-device/core/dist/hand_out.h"
 #include "qemu-device/core/dist/room.h"
 #include "qemu-device/core/dist/task.h"
+#include "qemu-device/core/sm/pool.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -400,9 +401,9 @@ static void local_memory_bounds_residency(void **state)
     fake_plan_set(board->core, &(struct fake_plan){ .end_in = 5, .ended = count_cta });
     start_task(board, 0, &tmd);
     for (uint32_t n = 0; n < 100000 && mcu_read(board, PPU_REG_SLOT_STATE) != PPU_SLOT_FREE; n++) {
-        uint32_t resident = fake_resident(board->core);
-
-        most = PPU_MAX(resident, most);
+        sm_pool_pause(board->core); /* else one may go to an SM that is counted when its place elsewhere was */
+        most = PPU_MAX(fake_resident(board->core), most);
+        sm_pool_resume(board->core);
         board_advance(board, 1000);
         sched_yield();
     }
