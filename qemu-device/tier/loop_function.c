@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Writes the function of a loop without effects: what it asks first, its rounds, their parts, and blocks (loop.c). */
+#include "ppu/macros.h"
 #include "qemu-device/core/sm/found_pages.h"
 #include "qemu-device/core/sm/prologue.h"
 #include "qemu-device/tier/loop.h"
@@ -627,10 +628,10 @@ static void make_variables(struct loop *l)
                                     &l->best_pc, &l->alive_least, &l->all_most };
     LLVMValueRef *const longs[] = { &l->lines, &l->lanes, &l->best_lines };
 
-    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(words); i++) {
         *words[i] = variable(l, t->i32);
     }
-    for (size_t i = 0; i < sizeof(longs) / sizeof(longs[0]); i++) {
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(longs); i++) {
         *longs[i] = variable(l, t->i64);
     }
     for (uint32_t reg = 0; reg < PPU_MAX_VREGS; reg++) {

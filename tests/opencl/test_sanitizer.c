@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ppu/macros.h"
 #include "tests/opencl/fixture.h"
 
 #define WORK_ITEMS 64u
@@ -460,7 +461,7 @@ static void lists_of_checks_are_read_or_refused(void **state)
     cl_int error = CL_SUCCESS;
     char log[1000], options[100];
 
-    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(wrong); i++) {
         cl_program program = clCreateProgramWithSource(l.context, 1, &text, NULL, &error);
         check(error);
         assert_int_equal(clBuildProgram(program, 0, NULL, wrong[i], NULL, NULL), CL_INVALID_BUILD_OPTIONS);

@@ -9,6 +9,7 @@
 #include <pthread.h>
 #include <string.h>
 
+#include "ppu/macros.h"
 #include "tools/trace/follow.h"
 
 #define SIZE 16u
@@ -105,7 +106,7 @@ static void what_was_before_is_not_lost(void **state)
     };
 
     (void)state;
-    for (uint32_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (uint32_t i = 0; i < PPU_ARRAY_SIZE(rows); i++) {
         struct recorder recorder;
         struct follow follow;
         struct ppu_trace_record out[SIZE];
