@@ -8,7 +8,7 @@ FW_OBJCOPY := arm-none-eabi-objcopy
 FW_LIBCS := picolibc newlib
 LIBC ?= $(FW_LIBCS)
 
-FW_CFLAGS := -std=c11 $(WARNINGS) -mcpu=cortex-m33 -mthumb -mfloat-abi=soft -O2 -flto=1 -g -fno-common -ffunction-sections -fdata-sections -fno-tree-loop-distribute-patterns
+FW_CFLAGS := -std=c11 $(WARNINGS) -mcpu=cortex-m33 -mthumb -mfloat-abi=soft -O2 -flto=1 -flto-partition=one -g -fno-common -ffunction-sections -fdata-sections -fno-tree-loop-distribute-patterns
 FW_CFLAGS += -I. -Iinclude -fmacro-prefix-map=./=
 FW_CFLAGS_picolibc := --specs=picolibc.specs -DPICOLIBC_INTEGER_PRINTF_SCANF
 FW_CFLAGS_newlib := --specs=nano.specs
