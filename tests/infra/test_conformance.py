@@ -69,7 +69,7 @@ class Scratch:
         Path(self.bin, name).write_text(text)
         Path(self.bin, name).chmod(0o755)
 
-    def run(self, *words, suites="suites", limit=2, pocl="/nowhere/pocl.icd"):
+    def run(self, *words, suites="suites", limit=8, pocl="/nowhere/pocl.icd"):
         script = re.sub(r"(\[.*\]), \d+\),$", rf"\1, {limit}),", (TOP / "tests/opencl/conformance").read_text(), flags=re.MULTILINE)
         script = re.sub(r'^POCL = .*$', f'POCL = "{pocl}"', script, flags=re.MULTILINE)
         Path(self.folder, "script/tests/opencl").mkdir(parents=True, exist_ok=True)
@@ -126,7 +126,7 @@ def crashes_and_hangs(scratch):
     assert done.returncode == 1, done
     results = json.loads(Path(scratch.folder, "build/results.json").read_text())["pipes"]["results"]
     assert results == {"good": ["pass", "ERROR: of good"], "crash": ["fail", "killed by SIGSEGV"],
-                       "bad": ["fail", "ERROR: of bad"], "hang": ["fail", "still running after 2 s"],
+                       "bad": ["fail", "ERROR: of bad"], "hang": ["fail", "still running after 8 s"],
                        "absent": ["skip", "ERROR: of absent"]}, results
     page = scratch.page.read_text()
     assert "| pipes | 5        | 1      | 3      | 1 " in page, page
