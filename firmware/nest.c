@@ -359,8 +359,7 @@ static uint64_t place_bytes(const struct ppu_tmd *tmd)
 {
     uint32_t threads = ppu_tmd_threads(tmd);
     return ppu_save_bytes((threads + tmd->wave - 1u) / tmd->wave, tmd->wave,
-                          ppu_warp_vregs(tmd->wave, tmd->vregs, tmd->shared_vregs), tmd->token_count,
-                          tmd->shared_bytes);
+                          ppu_tmd_warp_vregs(tmd, ppu_tmd_may_be_wide(tmd)), tmd->token_count, tmd->shared_bytes);
 }
 
 bool nest_can_save(uint32_t nest, const struct ppu_tmd *tmd)

@@ -29,7 +29,7 @@ static struct cta_need cta_need(const struct ppu_tmd *tmd)
     return (struct cta_need){
         .threads = threads,
         .passes = lanes / PPU_LANES,
-        .vregs = lanes / tmd->wave * ppu_warp_vregs(tmd->wave, tmd->vregs, tmd->shared_vregs),
+        .vregs = lanes / tmd->wave * ppu_tmd_warp_vregs(tmd, ppu_tmd_is_wide(tmd)),
         .local_bytes = (uint64_t)lanes * tmd->local_bytes,
     };
 }

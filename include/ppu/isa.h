@@ -35,7 +35,7 @@
 #define PPU_ISA_OPS 256u
 #define PPU_BARRIERS 16u
 #define PPU_SUBVECTOR_REGISTERS 0xffu /* of the immediate of SVENTER: shared registers (D4) */
-#define PPU_SUBVECTOR_MAY 0x100u      /* no shared registers; the mode is left open (D8) */
+#define PPU_SUBVECTOR_MAY 0x100u      /* the mode is left open (D8) */
 #define PPU_SECTION_INSNS 32u         /* instructions between csenter and csleave, at most (B4) */
 
 /* Flags of a row of isa.def. */
@@ -415,7 +415,7 @@ static inline int ppu_isa_fields(uint64_t word, const struct ppu_isa_row *row, s
         return (insn->lane_off ? insn->a_scalar : !insn->rc && !insn->indexed) && (!insn->no_old || !insn->rd);
     case PPU_FMT_IMM:
         return (insn->op != PPU_OP_BAR || (uint32_t)insn->imm < PPU_BARRIERS) &&
-               (insn->op != PPU_OP_SVENTER || (uint32_t)insn->imm <= PPU_SUBVECTOR_MAY);
+               (insn->op != PPU_OP_SVENTER || (uint32_t)insn->imm <= (PPU_SUBVECTOR_MAY | PPU_SUBVECTOR_REGISTERS));
     default:
         return 1;
     }

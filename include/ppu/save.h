@@ -26,7 +26,8 @@ struct ppu_save {
     uint32_t local_backing;
     uint64_t number; /* of the CTA within the grid */
     uint32_t len_bytes;
-    uint32_t reserved[11];
+    uint32_t wide; /* 1: all its registers are private (D8) */
+    uint32_t reserved[10];
 };
 PPU_ASSERT_SIZE(struct ppu_save, 64);
 
@@ -42,8 +43,8 @@ PPU_ASSERT_SIZE(struct ppu_save, 64);
 #define PPU_SAVE_CTA_BYTES 256u
 #define PPU_SAVE_WARP_BYTES 2048u
 
-/* Bytes of a place that any CTA with so many warps of `wave` threads and `warp_vregs` registers (ppu_warp_vregs()) each
- * fits in; `tokens` 0: the default. */
+/* Bytes of a place that any CTA with so many warps of `wave` threads and `warp_vregs` registers (ppu_tmd_warp_vregs())
+ * each fits in; `tokens` 0: the default. */
 static inline uint64_t ppu_save_bytes(uint32_t warps, uint32_t wave, uint32_t warp_vregs, uint32_t tokens,
                                       uint32_t shared_bytes)
 {

@@ -34,7 +34,11 @@ enum ppu_tmd_kind {
 #define PPU_TMD_SUBVECTOR (1u << 5)
 /* Each CTA is a thread-group context: its threads wait for what they launched themselves (B3, B7); with MAY_WAIT. */
 #define PPU_TMD_CTA_GROUPS (1u << 6)
-#define PPU_TMD_FLAGS (PPU_TMD_HEAD | PPU_TMD_NEST | PPU_TMD_CORESIDENT | PPU_TMD_SUBVECTOR | PPU_TMD_CTA_GROUPS)
+/* Segments that leave their mode open share registers (`sventer 256 + n`). So each CTA is narrow or wide (D8): a narrow
+ * one runs them part by part; a wide one has `shared_vregs` more private registers, and runs them in either mode. */
+#define PPU_TMD_MAY_SHARE (1u << 7)
+#define PPU_TMD_FLAGS \
+    (PPU_TMD_HEAD | PPU_TMD_NEST | PPU_TMD_CORESIDENT | PPU_TMD_SUBVECTOR | PPU_TMD_CTA_GROUPS | PPU_TMD_MAY_SHARE)
 
 /* ppu_tmd.mode: of segments that leave the choice open (D6). */
 enum ppu_tmd_mode {
@@ -154,6 +158,26 @@ static inline int ppu_tmd_is_ragged(const struct ppu_tmd *tmd)
 static inline uint32_t ppu_warp_vregs(uint32_t wave, uint32_t vregs, uint32_t shared_vregs)
 {
     return wave * vregs + PPU_LANES * shared_vregs;
+}
+
+/* Computes the same of a task's warps; `wide`: of a CTA that is (D8). */
+static inline uint32_t ppu_tmd_warp_vregs(const struct ppu_tmd *tmd, int wide)
+{
+    return wide ? tmd->wave * ((uint32_t)tmd->vregs + tmd->shared_vregs)
+                : ppu_warp_vregs(tmd->wave, tmd->vregs, tmd->shared_vregs);
+}
+
+/* True when each CTA is wide: warps have one part, or the launch has chosen normal mode. */
+static inline int ppu_tmd_is_wide(const struct ppu_tmd *tmd)
+{
+    return (tmd->flags & PPU_TMD_MAY_SHARE) != 0 && (tmd->wave == PPU_LANES || tmd->mode == PPU_MODE_NORMAL);
+}
+
+/* True when CTAs may be wide. A grid all of whose CTAs must find room at once has narrow ones if it may choose. */
+static inline int ppu_tmd_may_be_wide(const struct ppu_tmd *tmd)
+{
+    return ppu_tmd_is_wide(tmd) || ((tmd->flags & PPU_TMD_MAY_SHARE) != 0 && tmd->mode == PPU_MODE_AUTO &&
+                                    (tmd->flags & PPU_TMD_CORESIDENT) == 0);
 }
 
 /* True when so many private and shared registers go together. */

@@ -75,6 +75,7 @@ static void launch_or_rate_chooses(void **state)
 
     for (size_t i = 0; i < PPU_ARRAY_SIZE(cases); i++) {
         assert_int_equal(in_turn(api, memory, "open_parts", cases[i].mode, cases[i].miss_rate), cases[i].parts);
+        assert_int_equal(in_turn(api, memory, "open_sharing_parts", cases[i].mode, cases[i].miss_rate), cases[i].parts);
     }
     check(ppu_device_policy(api->device, PPU_POLICY_MODE_THRESHOLD, 100));
     assert_true(in_turn(api, memory, "open_parts", PPU_MODE_AUTO, PPU_MISS_RATE(100)));
@@ -87,7 +88,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         api_test("a program that enters a segment has its parts run in turn, whatever the launch says [D3][D4][D6]",
                  program_goes_first),
-        api_test("else the launch, its rate of misses or the threshold decide [D6][D8]", launch_or_rate_chooses),
+        api_test("else the launch, its rate of misses or the threshold decide, with shared registers too [D4][D6][D8]",
+                 launch_or_rate_chooses),
     };
 
     return cmocka_run_group_tests_name("api: parts", tests, api_machine_setup, api_machine_teardown);

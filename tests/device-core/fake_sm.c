@@ -66,12 +66,21 @@ static uint32_t chance(struct fake_sm *sm, uint32_t in)
     return in != 0 && (sm->random >> 20) % in == 0;
 }
 
-static void room_add(struct dist_room *room, const struct dist_task *task, int sign)
+static void room_add(struct dist_room *room, const struct dist_cta *cta, int sign)
 {
+    const struct dist_task *task = cta->task;
+
     room->passes += (uint32_t)sign * task->cta_passes;
     room->ctas += (uint32_t)sign;
-    room->vregs += (uint32_t)sign * task->cta_vregs;
+    room->vregs += (uint32_t)sign * task->cta_vregs[cta->wide];
     room->shared_bytes += (uint32_t)sign * task->tmd.shared_bytes;
+}
+
+/* CTAs that may be so are wide and narrow by turns. */
+bool sm_wants_wide(struct core *core, uint32_t sm, const struct dist_task *task)
+{
+    (void)task;
+    return pool_of(core)->sm[sm].count % 2 != 0;
 }
 
 static struct dist_cta drop(struct core *core, uint32_t index, uint32_t at)
@@ -81,7 +90,7 @@ static struct dist_cta drop(struct core *core, uint32_t index, uint32_t at)
 
     sm->cta[at] = sm->cta[sm->count - 1];
     __atomic_store_n(&sm->count, sm->count - 1, __ATOMIC_SEQ_CST);
-    room_add(&sm->room, cta.task, 1);
+    room_add(&sm->room, &cta, 1);
     __atomic_store_n(&pool_of(core)->attention, 1, __ATOMIC_SEQ_CST); /* there is room for another */
     return cta;
 }
@@ -132,7 +141,7 @@ static void take_ctas(struct core *core, uint32_t index, struct dist_ends *ends)
     struct dist_cta cta;
 
     while (sm->count < SM_CTAS && dist_take(core, index, &sm->room, ends, &cta)) {
-        room_add(&sm->room, cta.task, -1);
+        room_add(&sm->room, &cta, -1);
         sm->cta[sm->count] = cta;
         __atomic_store_n(&sm->count, sm->count + 1, __ATOMIC_SEQ_CST);
     }
@@ -378,6 +387,7 @@ void sm_pool_save(struct core *core, struct snap *snap)
             snap_put_u32(snap, sm->cta[at].task->slot);
             snap_put_u64(snap, sm->cta[at].number);
             snap_put_u32(snap, sm->cta[at].local_backing);
+            snap_put_u32(snap, sm->cta[at].wide);
         }
     }
 }
@@ -389,13 +399,14 @@ static bool load_cta(struct core *core, struct snap *snap, uint32_t index)
 
     cta.number = snap_get_u64(snap);
     cta.local_backing = snap_get_u32(snap);
+    cta.wide = snap_get_flag(snap);
     if (!cta.task || sm->room.ctas == 0 || snap->bad) {
         return false;
     }
     if (!dist_loaded_cta(core, index, &cta, snap)) {
         return false;
     }
-    room_add(&sm->room, cta.task, -1);
+    room_add(&sm->room, &cta, -1);
     sm->cta[sm->count++] = cta;
     return true;
 }

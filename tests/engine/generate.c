@@ -478,7 +478,7 @@ static void emit_loose(struct gen *g, uint32_t depth, bool in_loop, uint32_t loo
 
 /*
  * What one part of the warp runs after the other (D3): by enter and leave, with or without registers that parts share,
- * by a loop, or if the control unit wants it. Nothing in there jumps out of it.
+ * by a loop, or if launch or control unit want it, with shared registers or without. Nothing in there jumps out of it.
  */
 static void emit_segment(struct gen *g, uint32_t depth)
 {
@@ -490,7 +490,8 @@ static void emit_segment(struct gen *g, uint32_t depth)
     if (form == 0) {
         emit(g, "svbegin64 s28, behind%u\nhalf%u:\nsvbegin s30, end%u\npart%u:\n", label, label, label, label);
     } else if (form == 4) {
-        emit(g, "sventer %u\n", PPU_SUBVECTOR_MAY);
+        g->shared = below(g, 2) ? 0 : 4 + below(g, GEN_SHARED_VREGS - 3);
+        emit(g, "sventer %u\n", PPU_SUBVECTOR_MAY + g->shared);
     } else {
         g->shared = form == 1 ? 0 : 4 + below(g, GEN_SHARED_VREGS - 3);
         emit(g, "sventer %u\n", g->shared);
@@ -592,15 +593,16 @@ static void emit_body(struct gen *g, uint32_t depth, bool in_loop, uint32_t loop
 
 static void emit_start(struct gen *g, bool inverted)
 {
-    emit(
-        g,
-        ".kernel k\n.vregs %u\n.shared_vregs %u\n%sldp.b64 s0, [0]\nadd64 s2, s0, %u\nadd64 s4, s0, %u\nadd64 s6, s0, %u\n"
-        "rdsr v0, %%tid\nrdsr s8, %%cta.x\nmul s8, s8, %u\nadd v2, v0, s8\nmul v1, v2, %u\nmul v15, v2, %u\n"
-        "mul v3, v0, %u\nadd v4, v0, 1\nremu v4, v4, %u\nmul v4, v4, %u\n"
-        "mov64 v32, s0\nmov v32, v3\nmov v33, 0xfffe\nmov v34, 0\nmov v35, 0xffff\nmov v36, v1\nmov v37, 0\n"
-        "add64 v36, v36, s0\nmov v38, 0\nmov v39, 1\n",
-        GEN_VREGS, g->parts ? GEN_SHARED_VREGS : 0, inverted ? ".subvector\n" : "", RESULTS_AT, COUNTERS_AT, TABLE_AT,
-        g->cta_threads, PRIVATE_BYTES, RESULT_BYTES, SLOT_BYTES, g->cta_threads, SLOT_BYTES);
+    emit(g,
+         ".kernel k\n.vregs %u\n.shared_vregs %u\n%s%sldp.b64 s0, [0]\n"
+         "add64 s2, s0, %u\nadd64 s4, s0, %u\nadd64 s6, s0, %u\n"
+         "rdsr v0, %%tid\nrdsr s8, %%cta.x\nmul s8, s8, %u\nadd v2, v0, s8\nmul v1, v2, %u\nmul v15, v2, %u\n"
+         "mul v3, v0, %u\nadd v4, v0, 1\nremu v4, v4, %u\nmul v4, v4, %u\n"
+         "mov64 v32, s0\nmov v32, v3\nmov v33, 0xfffe\nmov v34, 0\nmov v35, 0xffff\nmov v36, v1\nmov v37, 0\n"
+         "add64 v36, v36, s0\nmov v38, 0\nmov v39, 1\n",
+         GEN_VREGS, g->parts ? GEN_SHARED_VREGS : 0, g->parts ? ".mayshare\n" : "", inverted ? ".subvector\n" : "",
+         RESULTS_AT, COUNTERS_AT, TABLE_AT, g->cta_threads, PRIVATE_BYTES, RESULT_BYTES, SLOT_BYTES, g->cta_threads,
+         SLOT_BYTES);
     for (uint32_t i = 0; i < RANDOM_REGS; i += 4) {
         emit(g, "ldg.b128 v%u, [s0+v1+%u]\nldp.b128 s%u, [%u]\n", RANDOM_V + i, 4 * i, RANDOM_S + i,
              4 * i % GEN_PARAMS);

@@ -139,7 +139,8 @@ static void take_off(struct liar *l, uint64_t number)
         assert_true(switch_open(l->core, context, AREA_AT));
     }
     slot->switched_cta = realloc(slot->switched_cta, (slot->switched + 1) * sizeof(slot->switched_cta[0]));
-    slot->switched_cta[slot->switched++] = (struct dist_switched){ number, 0, switch_take(l->core, &slot->task) };
+    slot->switched_cta[slot->switched++] =
+        (struct dist_switched){ number, 0, switch_take(l->core, &slot->task, false), false };
 }
 
 /* Two that would be there, but for one thing. */

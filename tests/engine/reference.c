@@ -559,10 +559,10 @@ static bool of_warp(const struct ppu_insn *insn)
     }
 }
 
-/* What `sventer 256` begins, if anything, is not known here. */
+/* What `sventer 256 + n` begins, if anything, is not known here: each thread has the registers for itself. */
 static bool begins_segment(const struct ppu_insn *insn)
 {
-    return insn->op == PPU_OP_SVBEGIN || (insn->op == PPU_OP_SVENTER && insn->imm != PPU_SUBVECTOR_MAY);
+    return insn->op == PPU_OP_SVBEGIN || (insn->op == PPU_OP_SVENTER && !(insn->imm & (int32_t)PPU_SUBVECTOR_MAY));
 }
 
 static uint32_t source_lane(const struct ppu_insn *insn, uint32_t lane, uint32_t by, uint32_t wave)

@@ -151,7 +151,7 @@ struct ppu_tmd rig_tmd(struct rig *rig, const char *kernel)
     tmd.entry = entry->entry;
     tmd.vregs = entry->vregs;
     tmd.shared_vregs = entry->shared_vregs;
-    tmd.flags |= entry->flags & PPU_TMD_SUBVECTOR;
+    tmd.flags |= entry->flags & (PPU_TMD_SUBVECTOR | PPU_TMD_MAY_SHARE);
     tmd.wave = (uint8_t)(rig->wave != 0 ? rig->wave : entry->wave);
     tmd.shared_bytes = entry->shared_bytes;
     tmd.local_bytes = entry->local_bytes;

@@ -89,6 +89,7 @@ static struct ppu_tmd fuzz_shape(struct fuzz *f, uint32_t wave, uint32_t ctas, u
     tmd.wave = (uint8_t)wave;
     tmd.vregs = GEN_VREGS;
     tmd.mode = (uint8_t)random_below(&f->random, PPU_MODES);
+    tmd.miss_rate = random_below(&f->random, 2) ? PPU_MISS_ABOVE : PPU_MISS_UNSAID;
     tmd.shared_bytes = generate_shared(threads);
     tmd.local_bytes = GEN_LOCAL;
     tmd.local_va = LOCAL_VA;
@@ -213,9 +214,8 @@ static void give_places(struct fuzz *f, struct ppu_tmd *tmd)
     uint32_t warps = (tmd->cta[0] + tmd->wave - 1) / tmd->wave;
 
     tmd->save_vram = SAVE_AT;
-    tmd->save_bytes =
-        (uint32_t)ppu_save_bytes(warps, tmd->wave, ppu_warp_vregs(tmd->wave, tmd->vregs, tmd->shared_vregs),
-                                 tmd->token_count, tmd->shared_bytes);
+    tmd->save_bytes = (uint32_t)ppu_save_bytes(warps, tmd->wave, ppu_tmd_warp_vregs(tmd, ppu_tmd_may_be_wide(tmd)),
+                                               tmd->token_count, tmd->shared_bytes);
     tmd->save_count = (uint8_t)tmd->grid[0];
     assert_true(SAVE_AT + tmd->save_bytes * tmd->save_count <= TOKENS_AT);
     for (uint32_t n = 0; n < tmd->save_count; n++) {

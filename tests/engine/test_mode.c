@@ -202,6 +202,186 @@ static void it_does_not_flap(void **state)
     assert_int_equal(changes_of(rig, 64), 1);
 }
 
+/* ---- shared registers where the control unit chooses: narrow and wide CTAs (D4, D8) ---- */
+
+#define CTAS 96u
+#define PRIVATE 8u
+#define SHARED 56u
+#define WIDE_FIT 4u    /* CTAs of 128 * 64 words */
+#define NARROW_FIT 11u /* of 128 * 8 + 32 * 56 */
+
+/* The kernel above, each thread with a line of its own if it is to miss, else all with one. What it computes with is in
+ * registers that parts may share, the last of them too. */
+static struct ppu_tmd prepare_sharing(struct rig *rig, bool misses)
+{
+    static const char text[] =
+        ".kernel k\n.vregs 8\n.shared_vregs 56\n.mayshare\nldp.b64 s0, [0]\nldp.b32 s2, [8]\nldp.b32 s3, [12]\n"
+        "rdsr v0, %tid\nrdsr s4, %cta.x\nmov v1, s3\nmul v1, v0, v1\nmov v4, 0\n"
+        "again: sventer 312\nmov v8, v1\nmov v9, 32\nmov v63, 0\n"
+        "loop: ldg.b32 v10, [s0+v8]\nadd v63, v63, v10\nadd v8, v8, 4\nsub v9, v9, 1\nisetp.ne p0, v9, 0\n"
+        "@p0 bra loop\nadd v4, v4, v63\n"
+        "svleave\nsub s2, s2, 1\nisetp.ne.s p1, s2, 0\n@p1 bra again\n"
+        "mul s4, s4, 128\nadd v1, v0, s4\nshl v1, v1, 2\nstg.b32 v4, [s0+v1+0x8000]\nexit\n";
+    struct {
+        uint64_t data;
+        uint32_t rounds, stride;
+    } params = { DATA_VA, 4, misses ? LINE : 0 };
+    uint32_t *words = rig_data(rig, 0);
+
+    for (uint32_t i = 0; i < THREADS * WORDS; i++) {
+        words[i] = i;
+    }
+    memset(rig_data(rig, 0x8000), 0, CTAS * THREADS * 4);
+    rig_load_text(rig, text);
+    struct ppu_tmd tmd = rig_tmd(rig, "k");
+    tmd.wave = THREADS;
+    rig_shape(&tmd, CTAS, 1, THREADS, 1);
+    rig_params(rig, 0, &tmd, &params, sizeof(params));
+    return tmd;
+}
+
+static struct rig *sharing_rig(bool modelled)
+{
+    struct core_config config = board_small_config(0);
+
+    config.sms = 1;
+    config.sm_ctas = 16;
+    config.sm_warps = 64;
+    config.sm_vregs = WIDE_FIT * THREADS * (PRIVATE + SHARED);
+    config.cache_model = modelled;
+    rig_small_caches(&config);
+    return rig_new_config(&config);
+}
+
+/* What was seen of CTAs on the SM while the task ran. */
+struct widths {
+    uint32_t most;   /* at once */
+    uint32_t wide;   /* places that had a wide one, counted at each look */
+    uint32_t narrow; /* the same of narrow ones */
+};
+
+static struct widths run_widths(struct rig *rig, const struct ppu_tmd *tmd, bool misses)
+{
+    struct sm *sm = &(*core_sm_pool(rig->board->core))->sm[0];
+    const uint32_t *out = rig_data(rig, 0x8000);
+    struct widths seen = { .most = 0 };
+    struct outcome outcome;
+    enum sm_activity activity;
+
+    rig_start(rig, 0, tmd);
+    for (uint32_t turn = 0; turn < 20000 && rig->board->core->dist.slot[0].state != PPU_SLOT_FREE; turn++) {
+        uint32_t words = 0;
+
+        sm_run(sm, 200, &activity);
+        for (uint32_t i = 0; i < sm->config->sm_ctas; i++) {
+            const struct sm_cta *cta = &sm->cta[i];
+
+            seen.wide += cta->used && cta->cta.wide;
+            seen.narrow += cta->used && !cta->cta.wide;
+            words += cta->used ? THREADS * PRIVATE + (cta->cta.wide ? THREADS : PPU_LANES) * SHARED : 0;
+        }
+        assert_int_equal(sm->used.vregs, words);
+        assert_int_equal(rig->board->core->dist.used[0].vregs, words);
+        assert_true(words <= sm->config->sm_vregs);
+        seen.most = PPU_MAX(sm->ctas_used, seen.most);
+        board_settle(rig->board);
+    }
+    assert_true(rig_wait(rig, 0, &outcome));
+    assert_int_equal(outcome.event.kind, PPU_SLOT_DONE);
+    for (uint32_t t = 0; t < CTAS * THREADS; t++) {
+        const uint32_t first = misses ? WORDS * (t % THREADS) : 0;
+
+        assert_int_equal(out[t], 4 * (WORDS * first + WORDS * (WORDS - 1) / 2));
+    }
+    return seen;
+}
+
+/* Launch and word choose for all CTAs; an SM holds as many as the registers that they take let. */
+static void width_of_ctas(void **state)
+{
+    static const struct {
+        uint32_t mode, miss_rate, flags, fit;
+        bool wide, narrow;
+    } cases[] = {
+        { PPU_MODE_NORMAL, PPU_MISS_ABOVE, 0, WIDE_FIT, true, false },
+        { PPU_MODE_SUBVECTOR, PPU_MISS_BELOW, 0, NARROW_FIT, false, true },
+        { PPU_MODE_AUTO, PPU_MISS_BELOW, 0, WIDE_FIT, true, false },
+        { PPU_MODE_AUTO, PPU_MISS_ABOVE, 0, NARROW_FIT, false, true },
+        { PPU_MODE_AUTO, PPU_MISS_RATE(511), 0, WIDE_FIT, true, false },
+        { PPU_MODE_AUTO, PPU_MISS_RATE(512), 0, NARROW_FIT, false, true },
+    };
+    (void)state;
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(cases); i++) {
+        struct rig *rig = sharing_rig(false);
+        struct ppu_tmd tmd = prepare_sharing(rig, true);
+
+        tmd.mode = (uint8_t)cases[i].mode;
+        tmd.miss_rate = (uint16_t)cases[i].miss_rate;
+        const struct widths seen = run_widths(rig, &tmd, true);
+        assert_int_equal(seen.most, cases[i].fit);
+        assert_int_equal(seen.wide != 0, cases[i].wide);
+        assert_int_equal(seen.narrow != 0, cases[i].narrow);
+        assert_int_equal(counted(rig, cases[i].wide ? PPU_COUNTER_OPEN_PARTS : PPU_COUNTER_OPEN_NORMAL), 0);
+        rig_free(rig);
+    }
+}
+
+/* The first CTAs are wide. Where their segments miss often, those that come later are narrow, and more at once; but
+ * some are wide, so that the rate is known. */
+static void rate_chooses_width(void **state)
+{
+    (void)state;
+    for (uint32_t i = 0; i < 4; i++) {
+        const bool modelled = i % 2 != 0, misses = i / 2 != 0;
+        struct rig *rig = sharing_rig(modelled);
+        struct ppu_tmd tmd = prepare_sharing(rig, misses);
+
+        const struct widths seen = run_widths(rig, &tmd, misses);
+        printf("# %s, %s: %u CTAs at once, %llu segments part by part and %llu not\n",
+               modelled ? "measured" : "predicted", misses ? "misses" : "hits", seen.most,
+               (unsigned long long)counted(rig, PPU_COUNTER_OPEN_PARTS),
+               (unsigned long long)counted(rig, PPU_COUNTER_OPEN_NORMAL));
+        assert_true(seen.wide != 0);
+        if (!misses) {
+            assert_int_equal(seen.most, WIDE_FIT);
+            assert_int_equal(counted(rig, PPU_COUNTER_OPEN_PARTS), 0);
+        } else {
+            assert_true(seen.most > WIDE_FIT * 13 / 10 + 1);
+            assert_true(seen.narrow != 0);
+            assert_true(counted(rig, PPU_COUNTER_OPEN_PARTS) > counted(rig, PPU_COUNTER_OPEN_NORMAL));
+        }
+        rig_free(rig);
+    }
+}
+
+/* CTAs that would not fit an SM as wide ones are narrow; a launch that wants them wide is refused. A co-resident grid
+ * has narrow ones, and so finds room. */
+static void wide_ones_need_room(void **state)
+{
+    struct rig *rig = sharing_rig(false);
+    struct ppu_tmd tmd = prepare_sharing(rig, true);
+
+    (void)state;
+    tmd.flags |= PPU_TMD_CORESIDENT;
+    tmd.grid[0] = NARROW_FIT;
+    rig_run_done(rig, &tmd);
+    assert_int_equal(counted(rig, PPU_COUNTER_OPEN_NORMAL), 0);
+    tmd.mode = PPU_MODE_NORMAL;
+    struct outcome outcome = rig_run(rig, &tmd);
+    assert_int_equal(outcome.event.kind, PPU_SLOT_REFUSED);
+    assert_int_equal(outcome.event.arg, PPU_FAULT_TMD_CORESIDENT);
+    tmd.flags &= ~PPU_TMD_CORESIDENT;
+    rig_shape(&tmd, 1, 1, 5 * THREADS, 1);
+    outcome = rig_run(rig, &tmd);
+    assert_int_equal(outcome.event.kind, PPU_SLOT_REFUSED);
+    assert_int_equal(outcome.event.arg, PPU_FAULT_TMD_RESOURCES);
+    tmd.mode = PPU_MODE_AUTO;
+    tmd.miss_rate = PPU_MISS_BELOW;
+    rig_run_done(rig, &tmd);
+    assert_int_equal(counted(rig, PPU_COUNTER_OPEN_NORMAL), 0);
+    rig_free(rig);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -213,6 +393,10 @@ int main(void)
           NULL },
         { "warps miss less than a quarter where parts fit and warps do not [D8]", misses_fall, setup_modelled,
           rig_teardown, NULL },
+        { "launch and word choose how many registers CTAs share [D4][D6][D8]", width_of_ctas, NULL, NULL, NULL },
+        { "the control unit chooses it for each CTA by the rate, and more are there [D4][D8]", rate_chooses_width, NULL,
+          NULL, NULL },
+        { "CTAs share where they fit only so [D4][D8]", wide_ones_need_room, NULL, NULL, NULL },
         { "rates about the threshold do not make the mode flap [D8]", it_does_not_flap, setup_modelled, rig_teardown,
           NULL },
     };

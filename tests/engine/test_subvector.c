@@ -276,36 +276,43 @@ static const char *const at_the_end[] = {
     "brx v75",
 };
 
-static void the_end_of_the_file(void **state)
+/* `wide`: parts have the 16 registers each for itself, in a segment that runs in normal mode. */
+static void end_of_the_file(bool wide, bool model)
 {
     struct core_config config = board_small_config(0);
-    struct rig *rig;
 
-    (void)state;
     config.sms = 1;
-    config.sm_vregs = PPU_LANES * PPU_MAX_VREGS; /* the least there is: 128 * 60 + 32 * 16 words */
-    for (uint32_t model = 0; model < 2; model++) {
-        config.cache_model = model != 0;
-        rig = rig_new_config(&config);
-        for (size_t i = 0; i < PPU_ARRAY_SIZE(at_the_end); i++) {
-            const uint64_t params[1] = { DATA_VA };
-            char text[512];
+    config.sm_vregs = wide ? 128 * (60 + 16) : 128 * 60 + 32 * 16; /* the last is the least there is */
+    config.cache_model = model;
+    struct rig *rig = rig_new_config(&config);
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(at_the_end); i++) {
+        const uint64_t params[1] = { DATA_VA };
+        char text[512];
 
-            snprintf(text, sizeof(text),
-                     ".kernel k\n.vregs 60\n.shared_vregs 16\nldp.b64 s0, [0]\nrdsr v0, %%tid.x\nmul v1, v0, 16\n"
-                     "add v2, v0, 96\nsventer 16\nmov v72, 0\nmov v73, 0\nmov v74, 0\nmov v75, 1\n%s\nsvleave\nexit\n",
-                     at_the_end[i]);
-            rig_load_text(rig, text);
-            struct ppu_tmd tmd = rig_tmd(rig, "k");
-            tmd.wave = PPU_MAX_WAVE;
-            rig_shape(&tmd, 3, 1, 64, 2);
-            rig_params(rig, 0, &tmd, params, sizeof(params));
-            struct outcome outcome = rig_run(rig, &tmd);
-            if (outcome.event.kind != PPU_SLOT_DONE) {
-                fail_msg("'%s': event %u, fault 0x%x", at_the_end[i], outcome.event.kind, outcome.fault.code);
-            }
+        snprintf(text, sizeof(text),
+                 ".kernel k\n.vregs 60\n.shared_vregs 16\n.mayshare\nldp.b64 s0, [0]\nrdsr v0, %%tid.x\n"
+                 "mul v1, v0, 16\nadd v2, v0, 96\nsventer %u\n"
+                 "mov v72, 0\nmov v73, 0\nmov v74, 0\nmov v75, 1\n%s\nsvleave\nexit\n",
+                 PPU_SUBVECTOR_MAY + 16, at_the_end[i]);
+        rig_load_text(rig, text);
+        struct ppu_tmd tmd = rig_tmd(rig, "k");
+        tmd.wave = PPU_MAX_WAVE;
+        tmd.mode = wide ? PPU_MODE_NORMAL : PPU_MODE_SUBVECTOR;
+        rig_shape(&tmd, 3, 1, 64, 2);
+        rig_params(rig, 0, &tmd, params, sizeof(params));
+        struct outcome outcome = rig_run(rig, &tmd);
+        if (outcome.event.kind != PPU_SLOT_DONE) {
+            fail_msg("'%s': event %u, fault 0x%x", at_the_end[i], outcome.event.kind, outcome.fault.code);
         }
-        rig_free(rig);
+    }
+    rig_free(rig);
+}
+
+static void the_end_of_the_file(void **state)
+{
+    (void)state;
+    for (uint32_t i = 0; i < 4; i++) {
+        end_of_the_file(i % 2 != 0, i / 2 != 0);
     }
 }
 
@@ -485,29 +492,47 @@ static const struct wrong {
     { "sventer 9", 0, PPU_FAULT_BAD_REGISTER, 8, 8 },
     { "sventer 4\nsvleave\nmov v8, 1", 2, PPU_FAULT_BAD_REGISTER, 8, 8 },
     { "svbegin64 s8, .+3\nmov v8, 1\nsvend64 s8, .-1", 1, PPU_FAULT_BAD_REGISTER, 8, 8 },
+    { "sventer 257", 0, PPU_FAULT_BAD_REGISTER, 8, 8 }, /* the task is not one whose open segments share registers */
     /* The end of a loop that only some of the part come to, and the end of another form. */
     { "svbegin64 s8, .+4\nisetp.eq p1, v0, 40\n@p1 svend64 s8, .-1\nsvend64 s8, .-2", 2, PPU_FAULT_SUBVECTOR, 8, 0 },
     { "sventer 0\nsvbegin s8, .+3\nbar 0\nsvend s8, .-1", 2, PPU_FAULT_SUBVECTOR, 8, 0 },
 };
 
+/* Of tasks whose open segments share registers: they run in normal mode here. */
+static const struct wrong wrong_wides[] = {
+    { "mov v8, 1", 0, PPU_FAULT_BAD_REGISTER, 8, 8 },
+    { "sventer 260\nmov v11, 1\nmov v12, 1", 2, PPU_FAULT_BAD_REGISTER, 8, 8 },
+    { "sventer 264\nmov v15, 1\nmov v16, 1", 2, PPU_FAULT_BAD_REGISTER, 8, 8 },
+    { "sventer 265", 0, PPU_FAULT_BAD_REGISTER, 8, 8 },
+    { "sventer 260\nsvleave\nmov v8, 1", 2, PPU_FAULT_BAD_REGISTER, 8, 8 },
+    { "sventer 260\nsventer 260", 1, PPU_FAULT_SUBVECTOR, 8, 8 },
+    { "sventer 260\nsventer 256", 1, PPU_FAULT_SUBVECTOR, 8, 8 },
+    { "sventer 260\nsventer 4", 1, PPU_FAULT_SUBVECTOR, 8, 8 },
+};
+
+static void check_wrong(struct rig *rig, const struct wrong *c, const char *directives)
+{
+    char text[512];
+
+    snprintf(text, sizeof(text),
+             ".kernel k\n.vregs %u\n.shared_vregs %u\n%srdsr v0, %%tid\nisetp.geu p0, v0, 16\n@!p0 exit\n%s\nexit\n",
+             c->vregs, c->shared, directives, c->body);
+    struct outcome outcome = run_text(rig, text, PPU_MAX_WAVE, 128);
+    if (!outcome.faulted || outcome.fault.code != c->code ||
+        outcome.fault.pc != CODE_VA + (uint64_t)(BODY_AT + c->insn) * PPU_INSN_BYTES) {
+        fail_msg("'%s': fault 0x%x at %d, not 0x%x at %u", c->body, outcome.fault.code,
+                 (int)((outcome.fault.pc - CODE_VA) / PPU_INSN_BYTES) - (int)BODY_AT, c->code, c->insn);
+    }
+    assert_int_equal(outcome.event.kind, PPU_SLOT_KILLED);
+}
+
 static void wrong_segments_fault(void **state)
 {
-    struct rig *rig = *state;
-
     for (size_t i = 0; i < PPU_ARRAY_SIZE(wrongs); i++) {
-        const struct wrong *c = &wrongs[i];
-        char text[512];
-
-        snprintf(text, sizeof(text),
-                 ".kernel k\n.vregs %u\n.shared_vregs %u\nrdsr v0, %%tid\nisetp.geu p0, v0, 16\n@!p0 exit\n%s\nexit\n",
-                 c->vregs, c->shared, c->body);
-        struct outcome outcome = run_text(rig, text, PPU_MAX_WAVE, 128);
-        if (!outcome.faulted || outcome.fault.code != c->code ||
-            outcome.fault.pc != CODE_VA + (uint64_t)(BODY_AT + c->insn) * PPU_INSN_BYTES) {
-            fail_msg("'%s': fault 0x%x at %d, not 0x%x at %u", c->body, outcome.fault.code,
-                     (int)((outcome.fault.pc - CODE_VA) / PPU_INSN_BYTES) - (int)BODY_AT, c->code, c->insn);
-        }
-        assert_int_equal(outcome.event.kind, PPU_SLOT_KILLED);
+        check_wrong(*state, &wrongs[i], "");
+    }
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(wrong_wides); i++) {
+        check_wrong(*state, &wrong_wides[i], ".mayshare\n");
     }
 }
 

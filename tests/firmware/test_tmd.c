@@ -76,7 +76,7 @@ static const struct wrong wrongs[] = {
     BAD(PRIORITY, priority, 8),
     BAD(PRIORITY, priority, 255),
     BAD(RESERVED, flags, PPU_TMD_CTA_GROUPS),
-    BAD(RESERVED, flags, PPU_TMD_CTA_GROUPS << 1 | PPU_TMD_MAY_WAIT),
+    BAD(RESERVED, flags, PPU_TMD_MAY_SHARE << 1 | PPU_TMD_MAY_WAIT),
     BAD(CORESIDENT, flags, PPU_TMD_CORESIDENT | PPU_TMD_MAY_WAIT),
     BAD(RESERVED, flags, 0x8000),
     BAD(SUBVECTOR, mode, PPU_MODES),
@@ -233,6 +233,25 @@ static void without_subvector(void **state)
     assert_int_equal(tmd_check(&tmd).code, 0);
 }
 
+/* CTAs that would not fit an SM as wide ones are refused when the launch wants them wide, and no sooner. */
+static void wide_ctas(void **state)
+{
+    struct ppu_tmd tmd = good_tmd();
+
+    (void)state;
+    tmd.wave = 128;
+    tmd.vregs = 16;
+    tmd.shared_vregs = 32; /* 24,576 registers of 32,768; 49,152 as a wide one */
+    tmd.mode = PPU_MODE_NORMAL;
+    assert_int_equal(tmd_check(&tmd).code, 0);
+    tmd.flags |= PPU_TMD_MAY_SHARE;
+    assert_int_equal(tmd_check(&tmd).code, PPU_FAULT_TMD_RESOURCES);
+    tmd.mode = PPU_MODE_SUBVECTOR;
+    assert_int_equal(tmd_check(&tmd).code, 0);
+    tmd.mode = PPU_MODE_AUTO;
+    assert_int_equal(tmd_check(&tmd).code, 0);
+}
+
 /* What passes is within every limit, whatever the bytes. */
 static void random_bytes(void **state)
 {
@@ -266,6 +285,7 @@ int main(void)
         { "a TMD of zeros is no known one [A11]", zeros_are_no_shape, setup, NULL, NULL },
         { "limits of a TMD are inclusive [A11]", limits_are_inclusive, setup, NULL, NULL },
         { "warps that are not full count whole [A14]", partial_warps_count_whole, setup, NULL, NULL },
+        { "CTAs that a launch wants wide must fit so [D4][D8]", wide_ctas, setup, NULL, NULL },
         { "sub-vector mode is refused where the device has none [D10]", without_subvector, setup, NULL, NULL },
         { "what passes the checks is within the limits, for random bytes [A11]", random_bytes, setup, NULL, NULL },
     };

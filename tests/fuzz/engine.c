@@ -137,8 +137,8 @@ static void board_again(struct board *board)
 /* ---- the two tasks ---- */
 
 /*
- * What there is in segments: their begin, with some of the shared registers, their end, and what looks at other lanes,
- * of the registers that parts share and of those next to them.
+ * What there is in segments: their begin, with some of the shared registers, open or not, their end, and what looks at
+ * other lanes, of the registers that parts share and of those next to them.
  */
 static uint64_t segment_word(struct fuzz_input *in, const struct ppu_tmd *tmd)
 {
@@ -150,7 +150,7 @@ static uint64_t segment_word(struct fuzz_input *in, const struct ppu_tmd *tmd)
     const uint64_t scalar = op == PPU_OP_READLANE || op == PPU_OP_READFIRST ? 1ull << 8 : 0;
 
     if (what % 4 == 0) {
-        return PPU_OP_SVENTER | 1ull << 31 | (uint64_t)shared << 32;
+        return PPU_OP_SVENTER | 1ull << 31 | (uint64_t)((what % 8 ? PPU_SUBVECTOR_MAY : 0) + shared) << 32;
     }
     if (what % 16 == 1) {
         return PPU_OP_SVLEAVE;
@@ -207,7 +207,7 @@ static void write_code(struct play *play)
 /* As many warps as the file has room for beside the victim, and no more than wanted. */
 static uint32_t threads_of(const struct ppu_tmd *tmd, uint32_t wanted, uint32_t missing)
 {
-    const uint32_t warp = ppu_warp_vregs(tmd->wave, tmd->vregs, tmd->shared_vregs);
+    const uint32_t warp = ppu_tmd_warp_vregs(tmd, ppu_tmd_may_be_wide(tmd));
     const uint32_t room = (FILE_WORDS - NEIGHBOUR_VREGS * NEIGHBOUR_WAVE) / warp, most = MOST_THREADS / tmd->wave;
     const uint32_t fit = PPU_MIN(room, most);
     const uint32_t threads = PPU_MIN(wanted, fit) * tmd->wave;
@@ -229,6 +229,7 @@ static void make_task(struct play *play)
     tmd->vregs = (uint16_t)(4 * (1 + fuzz_below(in, 12)));
     tmd->shared_vregs = (uint16_t)fuzz_below(in, 20);
     tmd->flags |= fuzz_below(in, 8) == 1 ? PPU_TMD_SUBVECTOR : 0;
+    tmd->flags |= tmd->shared_vregs % 2 ? PPU_TMD_MAY_SHARE : 0;
     tmd->mode = (uint8_t)fuzz_below(in, PPU_MODES);
     tmd->shared_bytes = fuzz_below(in, 64) * 48;
     tmd->local_bytes = fuzz_below(in, 4) * 16;

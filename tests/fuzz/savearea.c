@@ -56,7 +56,8 @@ static const char *const texts[] = {
     "sync join\nodd: yield\nsts.b32 v2, [v1]\nsync join\njoin: bar 0\nbra again\n",
     /* segments */
     ".kernel k\n.vregs 8\n.shared_vregs 4\n" BEGIN "sventer 4\nadd v8, v2, 1\nstg.b32 v8, [s0+v1]\n"
-    "ldg.b32 v9, [s0+v1]\nadd v3, v9, v8\nsvleave\nbar 1\nbra again\n",
+    "ldg.b32 v9, [s0+v1]\nadd v3, v9, v8\nsvleave\nsventer 260\nadd v8, v2, 1\nstg.b32 v8, [s0+v1]\nsvleave\nbar 1\n"
+    "bra again\n",
     ".kernel k\n.vregs 8\n" BEGIN
     "svbegin64 s20, behind\nhalf: svbegin s22, end\nhead: add v3, v2, 1\nstg.b32 v3, [s0+v1]\n"
     "svend s22, head\nend: svend64 s20, half\nbehind: isetp.ltu p1, v0, 40\n@p1 yield\nbra again\n",
@@ -144,6 +145,8 @@ static struct ppu_tmd make_task(uint32_t context, uint32_t text)
     tmd.shared_bytes = SHARED_BYTES;
     tmd.cta[0] = 1 + fuzz_below(&play.in, 128);
     tmd.mode = (uint8_t)fuzz_below(&play.in, PPU_MODES);
+    tmd.flags |= PPU_TMD_MAY_SHARE;
+    tmd.miss_rate = tmd.cta[0] % 2 ? PPU_MISS_ABOVE : PPU_MISS_UNSAID;
     return tmd;
 }
 
@@ -223,7 +226,7 @@ static void take_events(void)
 #define BARRIER_BYTES (4u * SM_WAITS)
 #define WARP_TOKENS_AT 972u /* where they are, how many, how many of yields */
 #define WARP_PARTS_AT 1496u /* what the warp knows of segments, and what comes before */
-#define WARP_BYTES 1900u    /* without tokens */
+#define WARP_BYTES 1904u    /* without tokens */
 
 /* Where a CTA left its state, or might have. */
 struct left {

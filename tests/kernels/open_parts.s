@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-# Draws tickets as tests/kernels/parts.s does: in a segment that leaves its mode open, and in one that shares registers.
+# Draws tickets as tests/kernels/parts.s does: in a segment that leaves its mode open, in one that shares
+# registers, and in one that does both.
 .kernel open_parts
 .param 8
 .wave 128
@@ -28,6 +29,24 @@
     mov v3, 1
     mov v4, 0
     sventer 4
+    atomg.add.relaxed.dev v8, [s0+v4], v3
+    atomg.add.relaxed.dev v9, [s0+v4], v3
+    stg.b64 v8, [s0+v2+8]
+    svleave
+    exit
+
+.kernel open_sharing_parts
+.param 8
+.wave 128
+.vregs 8
+.shared_vregs 4
+.mayshare
+    ldp.b64 s0, [0]
+    rdsr v0, %tid.x
+    shl v2, v0, 3
+    mov v3, 1
+    mov v4, 0
+    sventer 260
     atomg.add.relaxed.dev v8, [s0+v4], v3
     atomg.add.relaxed.dev v9, [s0+v4], v3
     stg.b64 v8, [s0+v2+8]

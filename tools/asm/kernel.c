@@ -11,6 +11,7 @@ static const struct {
 } flags[] = {
     { ".launch", PPU_TMD_LAUNCH },         { ".wait", PPU_TMD_MAY_WAIT },       { ".save", PPU_TMD_SAVE },
     { ".coresident", PPU_TMD_CORESIDENT }, { ".subvector", PPU_TMD_SUBVECTOR }, { ".ctagroups", PPU_TMD_CTA_GROUPS },
+    { ".mayshare", PPU_TMD_MAY_SHARE },
 };
 #define FLAGS PPU_ARRAY_SIZE(flags)
 

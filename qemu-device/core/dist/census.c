@@ -103,12 +103,12 @@ bool dist_loaded_cta(struct core *core, uint32_t sm, const struct dist_cta *cta,
         !add_place(census, slot, cta->save, snap)) {
         return false;
     }
-    if (!switch_hold(core, &slot->task, PPU_SLOT_LEVELS)) {
+    if (!switch_hold(core, &slot->task, cta->wide, PPU_SLOT_LEVELS)) {
         return snap_refuse(snap, "the area of address space %u cannot hold it", slot->task.tmd.context);
     }
     census->in_flight[slot->task.slot]++;
     core->dist.present[sm][slot->task.tmd.context]++;
-    place_resident(core, slot, sm);
+    place_resident(core, slot, cta->wide, sm);
     return true;
 }
 

@@ -4,6 +4,7 @@
 #include "qemu-device/core/attention.h"
 #include "qemu-device/core/core_state.h"
 #include "qemu-device/core/dist/dist.h"
+#include "qemu-device/core/dist/hand_out.h"
 #include "qemu-device/core/dist/mask.h"
 #include "qemu-device/core/dist/place.h"
 #include "qemu-device/core/dist/slot.h"
@@ -53,10 +54,10 @@ static bool claims_from_others(const struct dist *dist, const struct dist_slot *
 }
 
 /* Room on an SM is all that it lacks. */
-static bool has_cta(struct core *core, struct dist_slot *slot)
+static bool has_cta(struct core *core, struct dist_slot *slot, bool wide)
 {
     return slot->save_ready != 0 || slot->switched != 0 ||
-           (slot_can_go_on(core, slot) && switch_room(core, &slot->task, slot->rank));
+           (slot_can_go_on(core, slot) && switch_room(core, &slot->task, wide, slot->rank));
 }
 
 bool dist_claim(struct core *core, uint32_t sm, uint64_t passed, struct dist_claim *claim)
@@ -68,7 +69,7 @@ bool dist_claim(struct core *core, uint32_t sm, uint64_t passed, struct dist_cla
     for (uint64_t left = claims(dist) & ~passed; left != 0; left &= left - 1) {
         struct dist_slot *slot = &dist->slot[__builtin_ctzll(left)];
 
-        if (!has_cta(core, slot)) {
+        if (!has_cta(core, slot, dist_next_is_wide(core, slot, sm))) {
             continue;
         }
         if (((dist->preempting & bit(slot->task.slot)) || claims_from_others(dist, slot, sm)) &&
@@ -80,6 +81,7 @@ bool dist_claim(struct core *core, uint32_t sm, uint64_t passed, struct dist_cla
         *claim = (struct dist_claim){
             .task = best->task,
             .rank = best->rank,
+            .wide = dist_next_is_wide(core, best, sm),
             .others = claims_from_others(dist, best, sm),
             .own = dist->preempting & bit(best->task.slot),
             .gang = dist->gangs & bit(best->task.slot),

@@ -14,6 +14,7 @@ struct core;
 struct dist_claim {
     struct dist_task task; /* as it is now */
     uint32_t rank;
+    bool wide;   /* the CTA is (D8) */
     bool others; /* those of other address spaces: the SM has none of the slot's, or it is for a gang */
     bool own;    /* those of its own address space */
     bool gang;   /* for all of a co-resident grid: everything of lower rank is in its way */

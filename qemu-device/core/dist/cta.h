@@ -18,6 +18,7 @@ struct dist_cta {
     uint32_t local_backing; /* which backing of local memory it uses */
     uint32_t save;          /* its place in the save area, DIST_NO_SAVE: none */
     uint32_t chunk;         /* of its address space's area: the first of those that have its state; SWITCH_NONE: none */
+    bool wide;              /* all its registers are private (D8) */
     bool saved;             /* it has begun, and its state is in that place or those chunks */
     bool left;              /* it has ended, and its room on the SM is free again; nobody has been told yet */
 };

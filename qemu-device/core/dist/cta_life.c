@@ -50,9 +50,9 @@ static void give_back_cta(struct core *core, uint32_t sm, const struct dist_cta 
     if (!slot) {
         return;
     }
-    switch_let_go(core, &slot->task);
+    switch_let_go(core, &slot->task, cta->wide);
     if (!cta->left) {
-        place_give(core, slot, sm);
+        place_give(core, slot, cta->wide, sm);
     }
     core->dist.stirred = core->dist.stirred || slot->starved;
     slot->ctas_done += ended;
@@ -95,7 +95,8 @@ void dist_killed(struct core *core, uint32_t sm, const struct dist_cta *cta, con
 /* Its chunks and a place in the list were taken before. A slot being killed needs neither. */
 static void put_into_area(struct core *core, struct dist_slot *slot, const struct dist_cta *cta)
 {
-    slot->switched_cta[slot->switched++] = (struct dist_switched){ cta->number, cta->local_backing, cta->chunk };
+    slot->switched_cta[slot->switched++] =
+        (struct dist_switched){ cta->number, cta->local_backing, cta->chunk, cta->wide };
     bool together = dist_leaving(core, slot->task.slot);
 
     if (together && slot->in_flight == 0) {
@@ -125,12 +126,12 @@ static void put_aside(struct core *core, uint32_t sm, const struct dist_cta *cta
     if (!slot) {
         return;
     }
-    place_give(core, slot, sm);
+    place_give(core, slot, cta->wide, sm);
     if (cta->save == DIST_NO_SAVE) {
         put_into_area(core, slot, cta);
         return;
     }
-    slot->save[cta->save] = (struct dist_saved_cta){ cta->number, cta->local_backing };
+    slot->save[cta->save] = (struct dist_saved_cta){ cta->number, cta->local_backing, cta->wide };
     if (!waits || (cta_groups_exist(&slot->task.tmd) && cta_groups_idle(core, &slot->task, bit(cta->save)) != 0)) {
         slot->save_ready |= bit(cta->save);
         offer_again(core, slot);

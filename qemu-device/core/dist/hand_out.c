@@ -24,12 +24,12 @@
 #include "qemu-device/core/memory/trace.h"
 
 /* The next CTA of the grid. */
-static bool take_new(struct core *core, struct dist_slot *slot, struct dist_cta *out)
+static bool take_new(struct core *core, struct dist_slot *slot, bool wide, struct dist_cta *out)
 {
     if (slot->next == slot->total) {
         return false;
     }
-    if (!save_exists(slot) || !local_exists(core, slot) || !switch_hold(core, &slot->task, slot->rank)) {
+    if (!save_exists(slot) || !local_exists(core, slot) || !switch_hold(core, &slot->task, wide, slot->rank)) {
         slot->starved = true;
         return false;
     }
@@ -39,6 +39,7 @@ static bool take_new(struct core *core, struct dist_slot *slot, struct dist_cta 
         .local_backing = local_take(core, slot),
         .save = save_take(slot),
         .chunk = SWITCH_NONE,
+        .wide = wide,
     };
     if (cta_groups_exist(&slot->task.tmd)) {
         cta_group_begin(core, out);
@@ -59,12 +60,13 @@ static void take_saved(struct dist_slot *slot, struct dist_cta *out)
         .local_backing = slot->save[n].local_backing,
         .save = n,
         .chunk = SWITCH_NONE,
+        .wide = slot->save[n].wide,
         .saved = true,
     };
 }
 
 /* Takes what is to go on before what is to begin; of a slot that stops, and is no gang, nothing begins. */
-static bool take_next(struct core *core, struct dist_slot *slot, struct dist_cta *out)
+static bool take_next(struct core *core, struct dist_slot *slot, bool wide, struct dist_cta *out)
 {
     if (slot->save_ready != 0) {
         take_saved(slot, out);
@@ -74,7 +76,19 @@ static bool take_next(struct core *core, struct dist_slot *slot, struct dist_cta
         switched_take(slot, out);
         return true;
     }
-    return take_new(core, slot, out);
+    return take_new(core, slot, wide, out);
+}
+
+/* As take_next() takes it. */
+bool dist_next_is_wide(struct core *core, const struct dist_slot *slot, uint32_t sm)
+{
+    if (slot->save_ready != 0) {
+        return slot->save[__builtin_ctzll(slot->save_ready)].wide;
+    }
+    if (slot->switched != 0) {
+        return slot->switched_cta[0].wide;
+    }
+    return slot->task.width == DIST_EITHER ? sm_wants_wide(core, sm, &slot->task) : slot->task.width == DIST_WIDE;
 }
 
 /* A slot that stops, and is no gang, only goes on with what it had begun. */
@@ -88,16 +102,18 @@ static bool slot_has_more(const struct dist_slot *slot)
 static bool slot_hand_out(struct core *core, struct dist_slot *slot, uint32_t sm, const struct dist_room *room,
                           struct dist_cta *out)
 {
-    if (!place_fits(&slot->task, room) || !place_allows(core, slot, sm)) {
+    const bool wide = dist_next_is_wide(core, slot, sm);
+
+    if (!place_fits(&slot->task, wide, room) || !place_allows(core, slot, wide, sm)) {
         return false;
     }
-    if (!take_next(core, slot, out)) {
+    if (!take_next(core, slot, wide, out)) {
         return false;
     }
     dist_cta_id(&slot->task.tmd, out->number, out->id);
     slot_run_ctas(core, slot, slot->in_flight + 1);
     core->dist.present[sm][slot->task.tmd.context]++;
-    place_take(core, slot, sm);
+    place_take(core, slot, wide, sm);
     if (!slot_has_more(slot)) {
         mask_clear(&core->dist.offering, bit(slot->task.slot));
     }
@@ -157,7 +173,7 @@ static void leave_ctas(struct core *core, uint32_t sm, struct dist_ends *ends)
         const struct dist_slot *slot = &core->dist.slot[cta->task->slot];
         cta->left = slot->in_flight != 0;
         if (cta->left) {
-            place_give(core, slot, sm);
+            place_give(core, slot, cta->wide, sm);
         }
     }
 }

@@ -17,18 +17,18 @@
 
 /* ---- room ---- */
 
-static void room_change(struct dist_room *room, const struct dist_task *task, uint32_t ctas)
+static void room_change(struct dist_room *room, const struct dist_task *task, bool wide, uint32_t ctas)
 {
     room->passes += ctas * task->cta_passes;
     room->ctas += ctas;
-    room->vregs += ctas * task->cta_vregs;
+    room->vregs += ctas * task->cta_vregs[wide];
     room->shared_bytes += ctas * task->tmd.shared_bytes;
     room->token_bytes += ctas * task->cta_tokens;
 }
 
-bool place_fits(const struct dist_task *task, const struct dist_room *room)
+bool place_fits(const struct dist_task *task, bool wide, const struct dist_room *room)
 {
-    return room->ctas >= 1 && task->cta_passes <= room->passes && task->cta_vregs <= room->vregs &&
+    return room->ctas >= 1 && task->cta_passes <= room->passes && task->cta_vregs[wide] <= room->vregs &&
            task->tmd.shared_bytes <= room->shared_bytes && task->cta_tokens <= room->token_bytes;
 }
 
@@ -58,22 +58,28 @@ static uint32_t at_most(uint32_t count, uint32_t room, uint32_t need)
     return need != 0 && room / need < count ? room / need : count;
 }
 
-/* CTAs of the task that find room. */
+/* CTAs of a gang are all alike. */
+static bool gang_is_wide(const struct dist_task *task)
+{
+    return task->width == DIST_WIDE;
+}
+
+/* CTAs of the gang that find room. */
 static uint32_t room_holds(const struct dist_room *room, const struct dist_task *task)
 {
     uint32_t count = room->ctas;
 
     count = at_most(count, room->passes, task->cta_passes);
-    count = at_most(count, room->vregs, task->cta_vregs);
+    count = at_most(count, room->vregs, task->cta_vregs[gang_is_wide(task)]);
     count = at_most(count, room->shared_bytes, task->tmd.shared_bytes);
     return at_most(count, room->token_bytes, task->cta_tokens);
 }
 
-static bool sm_fits(const struct core *core, uint32_t sm, const struct dist_task *task)
+static bool sm_fits(const struct core *core, uint32_t sm, const struct dist_task *task, bool wide)
 {
     const struct dist_room room = room_left(core, sm, &core->dist.used[sm]);
 
-    return place_fits(task, &room);
+    return place_fits(task, wide, &room);
 }
 
 /* ---- gangs ---- */
@@ -166,7 +172,7 @@ static bool plan(struct core *core, struct dist_slot *slot)
         if (holds[sm] != 0) {
             holds[sm]--;
             slot->planned[sm]++;
-            room_change(&core->dist.used[sm], &slot->task, 1);
+            room_change(&core->dist.used[sm], &slot->task, gang_is_wide(&slot->task), 1);
             need--;
         }
     }
@@ -207,7 +213,7 @@ void place_withdraw(struct core *core, struct dist_slot *slot)
         return;
     }
     for (uint32_t sm = 0; sm < core->config.sms; sm++) {
-        room_change(&dist->used[sm], &slot->task, 0u - slot->planned[sm]);
+        room_change(&dist->used[sm], &slot->task, gang_is_wide(&slot->task), 0u - slot->planned[sm]);
         slot->planned[sm] = 0;
     }
     __atomic_fetch_and(&dist->gangs, ~bit(slot->task.slot), __ATOMIC_SEQ_CST);
@@ -259,11 +265,13 @@ static bool is_freer(const struct core *core, uint32_t first, uint32_t second)
     return a != b ? a < b : gpc_ctas(core, first) < gpc_ctas(core, second);
 }
 
-/* An SM with less to do could take the CTA. */
-static bool another_should(const struct core *core, const struct dist_task *task, uint32_t sm)
+/* An SM with less to do could take the CTA, as its own control unit would have it. */
+static bool another_should(const struct core *core, const struct dist_task *task, bool wide, uint32_t sm)
 {
+    const bool most = wide || task->width == DIST_EITHER;
+
     for (uint32_t other = 0; other < core->config.sms; other++) {
-        if (is_freer(core, other, sm) && sm_fits(core, other, task)) {
+        if (is_freer(core, other, sm) && sm_fits(core, other, task, most)) {
             return true;
         }
     }
@@ -279,7 +287,7 @@ static bool stands_back_for(const struct dist_slot *slot, const struct dist_slot
     return gang->task.tmd.context == slot->task.tmd.context && gang->task.tmd.priority >= slot->task.tmd.priority;
 }
 
-bool place_allows(struct core *core, const struct dist_slot *slot, uint32_t sm)
+bool place_allows(struct core *core, const struct dist_slot *slot, bool wide, uint32_t sm)
 {
     struct dist *dist = &core->dist;
 
@@ -287,37 +295,37 @@ bool place_allows(struct core *core, const struct dist_slot *slot, uint32_t sm)
         return slot->planned[sm] != 0;
     }
     const struct dist_slot *gang = first_gang(dist);
-    if ((gang && stands_back_for(slot, gang)) || !sm_fits(core, sm, &slot->task)) {
+    if ((gang && stands_back_for(slot, gang)) || !sm_fits(core, sm, &slot->task, wide)) {
         return false;
     }
-    if (has_share(core, sm) && another_should(core, &slot->task, sm)) {
+    if (has_share(core, sm) && another_should(core, &slot->task, wide, sm)) {
         dist->stood_back = true;
         return false;
     }
     return true;
 }
 
-void place_take(struct core *core, struct dist_slot *slot, uint32_t sm)
+void place_take(struct core *core, struct dist_slot *slot, bool wide, uint32_t sm)
 {
     struct dist *dist = &core->dist;
 
     if (is_gang(slot)) {
         slot->planned[sm]--; /* the room is its own already */
     } else {
-        room_change(&dist->used[sm], &slot->task, 1);
+        room_change(&dist->used[sm], &slot->task, wide, 1);
     }
     /* The SM that left this CTA to others may be the one for the next. */
     dist->stirred = dist->stirred || (dist->stood_back && dist->offering != 0);
     dist->stood_back = false;
 }
 
-void place_give(struct core *core, const struct dist_slot *slot, uint32_t sm)
+void place_give(struct core *core, const struct dist_slot *slot, bool wide, uint32_t sm)
 {
-    room_change(&core->dist.used[sm], &slot->task, 0u - 1u);
+    room_change(&core->dist.used[sm], &slot->task, wide, 0u - 1u);
     place_plan(core);
 }
 
-void place_resident(struct core *core, const struct dist_slot *slot, uint32_t sm)
+void place_resident(struct core *core, const struct dist_slot *slot, bool wide, uint32_t sm)
 {
-    room_change(&core->dist.used[sm], &slot->task, 1);
+    room_change(&core->dist.used[sm], &slot->task, wide, 1);
 }

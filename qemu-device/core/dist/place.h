@@ -11,7 +11,8 @@ struct dist_room;
 struct dist_slot;
 struct dist_task;
 
-bool place_fits(const struct dist_task *task, const struct dist_room *room);
+/* `wide`: a CTA that is (D8). */
+bool place_fits(const struct dist_task *task, bool wide, const struct dist_room *room);
 /* True when a co-resident grid of `total` CTAs can be on the SMs at once. */
 bool place_gang_fits(const struct core *core, const struct dist_task *task, uint64_t total);
 /* Gives gangs that wait their room, as far as there is any. */
@@ -23,10 +24,10 @@ void place_withdraw(struct core *core, struct dist_slot *slot);
 /* True for a gang that has room and CTAs to hand out. */
 bool place_is_planned(const struct core *core, const struct dist_slot *slot);
 /* This SM, which has room for it, may get a CTA of the slot. */
-bool place_allows(struct core *core, const struct dist_slot *slot, uint32_t sm);
-void place_take(struct core *core, struct dist_slot *slot, uint32_t sm);
-void place_give(struct core *core, const struct dist_slot *slot, uint32_t sm);
+bool place_allows(struct core *core, const struct dist_slot *slot, bool wide, uint32_t sm);
+void place_take(struct core *core, struct dist_slot *slot, bool wide, uint32_t sm);
+void place_give(struct core *core, const struct dist_slot *slot, bool wide, uint32_t sm);
 /* A CTA was there when the snapshot was taken. */
-void place_resident(struct core *core, const struct dist_slot *slot, uint32_t sm);
+void place_resident(struct core *core, const struct dist_slot *slot, bool wide, uint32_t sm);
 
 #endif

@@ -74,7 +74,8 @@ bool save_state_read(struct core *core, struct dist_slot *slot, uint32_t n)
     if (save.state == PPU_SAVE_FREE) {
         return true;
     }
-    if (save.state > PPU_SAVE_READY || save.number >= slot->next) {
+    if (save.state > PPU_SAVE_READY || save.number >= slot->next || save.wide > 1 ||
+        !dist_task_has(&slot->task, save.wide)) {
         return false;
     }
     if (slot->task.tmd.local_bytes != 0) {
@@ -85,7 +86,8 @@ bool save_state_read(struct core *core, struct dist_slot *slot, uint32_t n)
         }
         *word |= bit(save.local_backing % 64);
     }
-    slot->save[n] = (struct dist_saved_cta){ save.number, slot->task.tmd.local_bytes != 0 ? save.local_backing : 0 };
+    slot->save[n] =
+        (struct dist_saved_cta){ save.number, slot->task.tmd.local_bytes != 0 ? save.local_backing : 0, save.wide };
     slot->save_used |= bit(n);
     if (save.state == PPU_SAVE_READY || goes_on(core, &slot->task, n)) {
         slot->save_ready |= bit(n);

@@ -45,12 +45,14 @@ struct dist_slot {
     struct dist_saved_cta {
         uint64_t number;
         uint32_t local_backing;
+        uint32_t wide; /* 0 or 1 */
     } save[PPU_SAVE_PLACES];
     uint32_t switched; /* CTAs that were taken off their SMs into the address space's area, oldest first */
     struct dist_switched {
         uint64_t number;
         uint32_t local_backing;
         uint32_t chunk; /* the first */
+        bool wide;
     } * switched_cta;
     uint32_t switched_room; /* elements there */
 };

@@ -35,6 +35,7 @@ static void switched_save(struct core *core, const struct dist_slot *slot, struc
 
         snap_put_u64(snap, cta->number);
         snap_put_u32(snap, cta->local_backing);
+        snap_put_u32(snap, cta->wide);
         for (uint32_t chunk = cta->chunk; chunk != SWITCH_NONE;) {
             snap_put_u32(snap, chunk);
             chunk = switch_next(core, &slot->task, chunk);
@@ -42,18 +43,31 @@ static void switched_save(struct core *core, const struct dist_slot *slot, struc
     }
 }
 
+/* Says whether a CTA is wide, of a task that has such. */
+static bool wide_get(const struct dist_slot *slot, struct snap *snap)
+{
+    const bool wide = snap_get_flag(snap);
+
+    if (!snap->bad && !dist_task_has(&slot->task, wide)) {
+        snap_refuse(snap, "a CTA is %s, of a task that has none such", wide ? "wide" : "narrow");
+    }
+    return wide;
+}
+
 /* A CTA that was taken off its SM, with chunks that nobody else has. */
 static bool switched_cta_load(struct core *core, struct dist_slot *slot, uint32_t *chunk, struct snap *snap)
 {
     struct dist_switched cta = { .number = snap_get_u64(snap), .local_backing = snap_get_u32(snap) };
 
-    for (uint32_t i = 0; i < slot->task.cta_chunks; i++) {
+    cta.wide = wide_get(slot, snap);
+    for (uint32_t i = 0; i < slot->task.cta_chunks[cta.wide]; i++) {
         chunk[i] = snap_get_u32(snap);
     }
     if (snap->bad || cta.number >= slot->next) {
         return snap_refuse(snap, "CTA %llu that was taken off an SM has not begun", (unsigned long long)cta.number);
     }
-    if (!switch_hold(core, &slot->task, PPU_SLOT_LEVELS) || !switch_take_at(core, &slot->task, chunk)) {
+    if (!switch_hold(core, &slot->task, cta.wide, PPU_SLOT_LEVELS) ||
+        !switch_take_at(core, &slot->task, cta.wide, chunk)) {
         return snap_refuse(snap, "CTA %llu cannot have its chunks", (unsigned long long)cta.number);
     }
     cta.chunk = chunk[0];
@@ -63,7 +77,7 @@ static bool switched_cta_load(struct core *core, struct dist_slot *slot, uint32_
 
 static bool switched_ctas_load(struct core *core, struct dist_slot *slot, uint32_t count, struct snap *snap)
 {
-    uint32_t *chunk = malloc(slot->task.cta_chunks * sizeof(*chunk));
+    uint32_t *chunk = malloc(slot->task.cta_chunks[1] * sizeof(*chunk)); /* of a wide one: no other has more */
     bool good = chunk;
 
     slot->switched_cta = calloc(count, sizeof(slot->switched_cta[0]));
@@ -131,6 +145,7 @@ void slot_save(struct core *core, const struct dist_slot *slot, bool saving, str
     for (uint32_t i = 0; i < slot->task.tmd.save_count; i++) {
         snap_put_u64(snap, slot->save[i].number);
         snap_put_u32(snap, slot->save[i].local_backing);
+        snap_put_u32(snap, slot->save[i].wide);
     }
     for (uint32_t i = 0; i < CORE_MAX_RESIDENT / 64; i++) {
         snap_put_u64(snap, slot->local_used[i]);
@@ -187,6 +202,10 @@ static bool saves_usable(const struct dist_slot *slot, struct snap *snap)
             return snap_refuse(snap, "CTA %llu in place %u of the save area has not begun",
                                (unsigned long long)slot->save[n].number, n);
         }
+        if (!dist_task_has(&slot->task, slot->save[n].wide)) {
+            return snap_refuse(snap, "the CTA in place %u of the save area is %s, and its task has none such", n,
+                               slot->save[n].wide ? "wide" : "narrow");
+        }
     }
     return true;
 }
@@ -221,6 +240,7 @@ static void slot_get(struct dist_slot *slot, bool *saving, struct snap *snap)
     for (uint32_t i = 0; i < slot->task.tmd.save_count && i < PPU_SAVE_PLACES; i++) {
         slot->save[i].number = snap_get_u64(snap);
         slot->save[i].local_backing = snap_get_u32(snap);
+        slot->save[i].wide = snap_get_flag(snap);
     }
     for (uint32_t i = 0; i < CORE_MAX_RESIDENT / 64; i++) {
         slot->local_used[i] = snap_get_u64(snap);

@@ -78,40 +78,40 @@ static uint32_t chunks_of_level(const struct core *core, const struct switch_are
     return (uint32_t)((uint64_t)area->chunks * (parts - PPU_SLOT_LEVELS + level) / parts);
 }
 
-bool switch_room(struct core *core, const struct dist_task *task, uint32_t rank)
+bool switch_room(struct core *core, const struct dist_task *task, bool wide, uint32_t rank)
 {
     const struct switch_area *area = area_of(core, task);
     const uint32_t level = PPU_MIN(rank & PPU_SLOT_LEVEL_MASK, PPU_SLOT_LEVELS);
 
-    return !switch_has(core, task) || area->held + task->cta_chunks <= chunks_of_level(core, area, level);
+    return !switch_has(core, task) || area->held + task->cta_chunks[wide] <= chunks_of_level(core, area, level);
 }
 
-bool switch_hold(struct core *core, const struct dist_task *task, uint32_t rank)
+bool switch_hold(struct core *core, const struct dist_task *task, bool wide, uint32_t rank)
 {
-    if (!switch_room(core, task, rank)) {
+    if (!switch_room(core, task, wide, rank)) {
         return false;
     }
     if (switch_has(core, task)) {
-        area_of(core, task)->held += task->cta_chunks;
+        area_of(core, task)->held += task->cta_chunks[wide];
     }
     return true;
 }
 
-void switch_let_go(struct core *core, const struct dist_task *task)
+void switch_let_go(struct core *core, const struct dist_task *task, bool wide)
 {
     struct switch_area *area = area_of(core, task);
 
-    if (switch_has(core, task) && area->held >= task->cta_chunks) {
-        area->held -= task->cta_chunks;
+    if (switch_has(core, task) && area->held >= task->cta_chunks[wide]) {
+        area->held -= task->cta_chunks[wide];
     }
 }
 
-uint32_t switch_take(struct core *core, const struct dist_task *task)
+uint32_t switch_take(struct core *core, const struct dist_task *task, bool wide)
 {
     struct switch_area *area = area_of(core, task);
     uint32_t first = area->first, last = first;
 
-    for (uint32_t n = 1; n < task->cta_chunks && last < area->chunks; n++) {
+    for (uint32_t n = 1; n < task->cta_chunks[wide] && last < area->chunks; n++) {
         last = area->next[last];
     }
     if (last >= area->chunks) {
@@ -122,11 +122,11 @@ uint32_t switch_take(struct core *core, const struct dist_task *task)
     return first;
 }
 
-bool switch_take_at(struct core *core, const struct dist_task *task, const uint32_t *chunk)
+bool switch_take_at(struct core *core, const struct dist_task *task, bool wide, const uint32_t *chunk)
 {
     struct switch_area *area = area_of(core, task);
 
-    for (uint32_t n = 0; n < task->cta_chunks; n++) {
+    for (uint32_t n = 0; n < task->cta_chunks[wide]; n++) {
         uint32_t *link = &area->first;
 
         while (*link < area->chunks && *link != chunk[n]) {
@@ -136,7 +136,7 @@ bool switch_take_at(struct core *core, const struct dist_task *task, const uint3
             return false; /* it is taken already, or there is none */
         }
         *link = area->next[chunk[n]];
-        area->next[chunk[n]] = n + 1 < task->cta_chunks ? chunk[n + 1] : SWITCH_NONE;
+        area->next[chunk[n]] = n + 1 < task->cta_chunks[wide] ? chunk[n + 1] : SWITCH_NONE;
     }
     return true;
 }

@@ -27,15 +27,15 @@ void switch_close(struct core *core, uint32_t context);
 /* CTAs of the task go there when they are taken off. */
 bool switch_has(struct core *core, const struct dist_task *task);
 /* A CTA of a slot of that rank may begin, as far as the area goes. */
-bool switch_room(struct core *core, const struct dist_task *task, uint32_t rank);
+bool switch_room(struct core *core, const struct dist_task *task, bool wide, uint32_t rank);
 /* It begins, of a slot of that rank; false: it must wait until others have ended. One that was let
  * begin has ended. */
-bool switch_hold(struct core *core, const struct dist_task *task, uint32_t rank);
-void switch_let_go(struct core *core, const struct dist_task *task);
+bool switch_hold(struct core *core, const struct dist_task *task, bool wide, uint32_t rank);
+void switch_let_go(struct core *core, const struct dist_task *task, bool wide);
 /* Chunks for a CTA that has begun, the first of a chain; SWITCH_NONE: there are none, which cannot be. */
-uint32_t switch_take(struct core *core, const struct dist_task *task);
+uint32_t switch_take(struct core *core, const struct dist_task *task, bool wide);
 /* Takes the chunks that a snapshot names; false: they cannot be had. */
-bool switch_take_at(struct core *core, const struct dist_task *task, const uint32_t *chunk);
+bool switch_take_at(struct core *core, const struct dist_task *task, bool wide, const uint32_t *chunk);
 void switch_give(struct core *core, const struct dist_task *task, uint32_t first);
 /* The SM that has taken a chain reads it without the lock. */
 uint32_t switch_next(struct core *core, const struct dist_task *task, uint32_t chunk);

@@ -17,7 +17,7 @@ void switched_drop(struct core *core, struct dist_slot *slot)
 {
     for (; slot->switched != 0; slot->switched--) {
         switch_give(core, &slot->task, slot->switched_cta[slot->switched - 1].chunk);
-        switch_let_go(core, &slot->task);
+        switch_let_go(core, &slot->task, slot->switched_cta[slot->switched - 1].wide);
     }
 }
 
@@ -33,6 +33,7 @@ void switched_take(struct dist_slot *slot, struct dist_cta *out)
         .local_backing = first.local_backing,
         .save = DIST_NO_SAVE,
         .chunk = first.chunk,
+        .wide = first.wide,
         .saved = true,
     };
 }
@@ -60,7 +61,7 @@ bool dist_switch_take(struct core *core, struct dist_cta *cta)
     struct dist_slot *slot = &core->dist.slot[cta->task->slot];
 
     pthread_mutex_lock(&core->dist.lock);
-    cta->chunk = switch_has(core, cta->task) && list_grow(slot) ? switch_take(core, cta->task) : SWITCH_NONE;
+    cta->chunk = switch_has(core, cta->task) && list_grow(slot) ? switch_take(core, cta->task, cta->wide) : SWITCH_NONE;
     pthread_mutex_unlock(&core->dist.lock);
     return cta->chunk != SWITCH_NONE;
 }

@@ -93,7 +93,27 @@ static uint16_t check_subvector(const struct core *core, const struct ppu_tmd *t
     return good ? PPU_FAULT_NONE : PPU_FAULT_TMD_SUBVECTOR;
 }
 
-static void size_cta(struct dist_task *task)
+static enum dist_width width_of(const struct core *core, const struct dist_task *task)
+{
+    if (ppu_tmd_is_wide(&task->tmd)) {
+        return DIST_WIDE;
+    }
+    return ppu_tmd_may_be_wide(&task->tmd) && task->cta_vregs[1] <= core->config.sm_vregs ? DIST_EITHER : DIST_NARROW;
+}
+
+bool dist_task_has(const struct dist_task *task, bool wide)
+{
+    return task->width == DIST_EITHER || wide == (task->width == DIST_WIDE);
+}
+
+static uint64_t save_bytes(const struct dist_task *task, bool wide)
+{
+    const struct ppu_tmd *tmd = &task->tmd;
+
+    return ppu_save_bytes(task->cta_warps, tmd->wave, task->warp_vregs[wide], tmd->token_count, tmd->shared_bytes);
+}
+
+static void size_cta(const struct core *core, struct dist_task *task)
 {
     const struct ppu_tmd *tmd = &task->tmd;
 
@@ -101,13 +121,14 @@ static void size_cta(struct dist_task *task)
     task->ragged = ppu_tmd_is_ragged(tmd) != 0;
     task->cta_warps = (task->cta_threads + tmd->wave - 1) / tmd->wave;
     task->cta_passes = task->cta_warps * (tmd->wave / PPU_LANES);
-    task->cta_vregs = task->cta_warps * ppu_warp_vregs(tmd->wave, tmd->vregs, tmd->shared_vregs);
     task->token_cap = tmd->token_count != 0 ? tmd->token_count : PPU_TOKENS_DEFAULT;
     task->cta_tokens = ppu_token_bytes(task->cta_passes, tmd->token_count);
-    task->cta_chunks = (uint32_t)((ppu_save_bytes(task->cta_warps, tmd->wave, task->cta_vregs / task->cta_warps,
-                                                  tmd->token_count, tmd->shared_bytes) +
-                                   PPU_SWITCH_CHUNK - 1) /
-                                  PPU_SWITCH_CHUNK);
+    for (uint32_t wide = 0; wide < 2; wide++) {
+        task->warp_vregs[wide] = ppu_tmd_warp_vregs(tmd, wide);
+        task->cta_vregs[wide] = task->cta_warps * task->warp_vregs[wide];
+        task->cta_chunks[wide] = (uint32_t)((save_bytes(task, wide) + PPU_SWITCH_CHUNK - 1) / PPU_SWITCH_CHUNK);
+    }
+    task->width = width_of(core, task);
 }
 
 static uint16_t check_resources(const struct core *core, const struct dist_task *task)
@@ -117,7 +138,8 @@ static uint16_t check_resources(const struct core *core, const struct dist_task 
 
     (void)core_tokens_share(core, 0, &token_bytes);
     bool good = tmd->vregs >= 1 && tmd->vregs <= PPU_MAX_VREGS && tmd->token_count <= PPU_MAX_TOKENS &&
-                task->cta_passes <= core->config.sm_warps && task->cta_vregs <= core->config.sm_vregs &&
+                task->cta_passes <= core->config.sm_warps &&
+                task->cta_vregs[task->width == DIST_WIDE] <= core->config.sm_vregs &&
                 tmd->shared_bytes <= PPU_MAX_SHARED && tmd->shared_bytes <= core->config.sm_shared &&
                 task->cta_tokens <= token_bytes;
 
@@ -127,8 +149,7 @@ static uint16_t check_resources(const struct core *core, const struct dist_task 
 static uint16_t check_save(const struct core *core, const struct dist_task *task)
 {
     const struct ppu_tmd *tmd = &task->tmd;
-    uint64_t need = ppu_save_bytes(task->cta_warps, tmd->wave, task->cta_vregs / task->cta_warps, tmd->token_count,
-                                   tmd->shared_bytes);
+    uint64_t need = save_bytes(task, task->width != DIST_NARROW);
     uint64_t area = (uint64_t)tmd->save_count * tmd->save_bytes;
     bool good = tmd->save_count <= PPU_SAVE_PLACES && tmd->save_vram % PPU_SAVE_ALIGN == 0 &&
                 tmd->save_bytes % PPU_SAVE_ALIGN == 0 && tmd->save_bytes >= need &&
@@ -186,7 +207,7 @@ uint16_t dist_task_decode(struct core *core, struct dist_task *task, uint64_t *t
     if (code != PPU_FAULT_NONE) {
         return code;
     }
-    size_cta(task);
+    size_cta(core, task);
     task->params = tmd->param_bytes != 0 ? core->vram + tmd->params_vram : core->vram;
     *total = tmd->kind == PPU_TMD_TASKQ ? tmd->taskq_limit : (uint64_t)tmd->grid[0] * tmd->grid[1] * tmd->grid[2];
     code = check_resources(core, task);

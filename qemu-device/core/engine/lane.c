@@ -191,7 +191,7 @@ static uint32_t source_lane(const struct exec *x, uint32_t op, uint32_t lane, ui
  */
 static uint32_t read_of_lane(const struct exec *x, uint32_t reg, uint32_t lane)
 {
-    const bool shared = reg >= x->task->tmd.vregs;
+    const bool shared = x->w->segment.on && reg >= x->task->tmd.vregs;
 
     return exec_read(x, reg, false, shared ? x->w->segment.part * PPU_LANES + lane % PPU_LANES : lane);
 }

@@ -385,7 +385,6 @@ static void exec_task(struct exec *x, struct sm *sm, const struct dist_task *tas
     x->passes = x->wave / PPU_LANES;
     x->tlb_key = task->tmd.context | TLB_VALID;
     x->vram = sm->vram;
-    x->stride = ppu_warp_vregs(task->tmd.wave, task->tmd.vregs, task->tmd.shared_vregs);
 }
 
 /* Ready to run a warp of this SM. */
@@ -399,6 +398,7 @@ static struct exec *exec_of(struct sm *sm, uint32_t index)
         exec_task(x, sm, cta->cta.task);
     }
     x->cta = cta;
+    x->stride = x->task->warp_vregs[cta->cta.wide];
     x->w = w;
     x->index = index;
     x->looped = false;
@@ -409,7 +409,7 @@ static struct exec *exec_of(struct sm *sm, uint32_t index)
     x->code = NULL;
     x->lanes = 0;
     x->counted = 0;
-    if (w->segment.on || w->sampled) {
+    if (w->segment.on || w->segment.open != 0 || w->sampled) {
         subvector_rows(x);
     } else {
         exec_rows(x);

@@ -15,6 +15,7 @@
 #include "qemu-device/core/engine/branch.h"
 #include "qemu-device/core/engine/engine.h"
 #include "qemu-device/core/engine/slow.h"
+#include "qemu-device/core/sm/cta.h"
 #include "qemu-device/core/sm/exec.h"
 #include "qemu-device/core/sm/lane_rows.h"
 #include "qemu-device/core/sm/lanes.h"
@@ -62,6 +63,7 @@ void subvector_rows(struct exec *x)
         x->vregs += x->w->segment.shared;
         rows_of_part(x);
     }
+    x->vregs += x->w->segment.open;
     x->plain = x->w->sampled ? 0 : x->vregs;
 }
 
@@ -140,19 +142,38 @@ static bool exists(const struct exec *x, enum ppu_op op)
     return core_config_of(x->sm->core)->subvector || (op != PPU_OP_SVENTER && op != PPU_OP_SVLEAVE);
 }
 
+/* The segment that begins is to run part by part. Narrow CTAs have no other registers for it than those that parts
+ * share (D8). */
+static bool runs_in_parts(struct exec *x, bool open, uint32_t shared)
+{
+    if (!open) {
+        return true;
+    }
+    if (shared != 0 && !x->cta->cta.wide) {
+        sm_mode_narrow(x);
+        return true;
+    }
+    return !x->w->measured && sm_mode_subvector(x);
+}
+
 static enum step enter(struct exec *x, const struct ppu_insn *insn, const struct lanes *mask)
 {
     const uint32_t shared = (uint32_t)insn->imm & PPU_SUBVECTOR_REGISTERS;
+    const bool open = (uint32_t)insn->imm & PPU_SUBVECTOR_MAY;
     struct warp *w = x->w;
 
-    if (w->segment.on || !lanes_equal(mask, &w->active)) {
+    if (w->segment.on || w->segment.open != 0 || !lanes_equal(mask, &w->active)) {
         return engine_insn_fault(x, PPU_FAULT_SUBVECTOR, mask);
     }
-    if ((uint32_t)insn->imm == PPU_SUBVECTOR_MAY && (w->measured || !sm_mode_subvector(x))) {
-        return STEP_NEXT;
-    }
-    if (shared > x->task->tmd.shared_vregs) {
+    if (shared > x->task->tmd.shared_vregs || (open && shared != 0 && !(x->task->tmd.flags & PPU_TMD_MAY_SHARE))) {
         return engine_insn_fault(x, PPU_FAULT_BAD_REGISTER, mask);
+    }
+    if (!runs_in_parts(x, open, shared)) {
+        if (shared != 0) {
+            w->segment.open = (uint16_t)shared;
+            subvector_rows(x);
+        }
+        return STEP_NEXT;
     }
     begin_segment(w, &(struct segment){ .shared = (uint16_t)shared, .begin = w->pc + 1 }, mask);
     subvector_rows(x);
@@ -181,8 +202,13 @@ static enum step end_part(struct exec *x, const struct lanes *mask)
 static enum step leave_segment(struct exec *x, const struct lanes *mask)
 {
     if (!x->w->segment.on) {
+        const bool shared = x->w->segment.open != 0;
+
+        x->w->segment.open = 0;
         if (x->w->measured) {
             sm_mode_end(x);
+        } else if (shared) {
+            subvector_rows(x);
         }
         return STEP_NEXT;
     }

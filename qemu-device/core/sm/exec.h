@@ -28,7 +28,7 @@ struct exec {
     uint32_t wave;
     uint32_t passes;
     uint32_t stride;   /* words from the registers of a warp to those of the next */
-    uint32_t vregs;    /* of a lane, with those that parts share now */
+    uint32_t vregs;    /* of a lane, with those that parts share now, or would in sub-vector mode */
     uint32_t plain;    /* instructions that name no register from here on need not be looked at: vregs, or 0 for none */
     uint64_t whole[2]; /* struct lanes of all lanes of the wave */
     uint64_t tlb_key;  /* what tags have beside the address */

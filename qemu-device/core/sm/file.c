@@ -189,7 +189,8 @@ void sm_file_take(struct sm *sm, struct sm_cta *cta)
 {
     const struct dist_task *task = cta->cta.task;
 
-    take_block(sm, SM_FILE_VREGS, &cta->block[SM_FILE_VREGS], (size_t)task->cta_vregs * sizeof(uint32_t), task->start);
+    take_block(sm, SM_FILE_VREGS, &cta->block[SM_FILE_VREGS], (size_t)task->cta_vregs[cta->cta.wide] * sizeof(uint32_t),
+               task->start);
     take_block(sm, SM_FILE_SHARED, &cta->block[SM_FILE_SHARED], task->tmd.shared_bytes, task->start);
     take_block(sm, SM_FILE_TOKENS, &cta->block[SM_FILE_TOKENS], task->cta_tokens, task->start);
 }

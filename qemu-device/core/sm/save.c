@@ -61,6 +61,7 @@ static void write_place(struct sm *sm, const struct dist_cta *cta, const struct 
         .local_backing = cta->local_backing,
         .number = cta->number,
         .len_bytes = (uint32_t)snap->len,
+        .wide = cta->wide,
     };
 
     vram_copy(place, (const uint8_t *)&save, sizeof(save));
@@ -90,7 +91,7 @@ static bool leave_to_area(struct sm *sm, struct sm_cta *cta)
     }
     snap_put_u32(&snap, 0);
     sm_snap_put(sm, cta, &snap);
-    bool good = !snap.bad && snap.len <= (uint64_t)saved.task->cta_chunks * PPU_SWITCH_CHUNK;
+    bool good = !snap.bad && snap.len <= (uint64_t)saved.task->cta_chunks[saved.wide] * PPU_SWITCH_CHUNK;
     if (good) {
         const uint32_t len = (uint32_t)snap.len;
 
@@ -159,7 +160,7 @@ bool sm_save_evicted(struct sm *sm, struct sm_cta *cta)
 /* Reads what the chunks of a CTA hold; false: no memory. */
 static bool read_chunks(struct sm *sm, const struct dist_cta *cta, struct snap *snap)
 {
-    const uint32_t room = cta->task->cta_chunks * PPU_SWITCH_CHUNK;
+    const uint32_t room = cta->task->cta_chunks[cta->wide] * PPU_SWITCH_CHUNK;
     uint32_t len = 0;
 
     dist_switch_read(sm->core, cta, (uint8_t *)&len, sizeof(len));

@@ -17,6 +17,7 @@ struct segment {
     bool ended;      /* a part has come to the end: `end` is known */
     uint8_t part;    /* that runs */
     uint16_t shared; /* registers behind the private ones that parts share (D4) */
+    uint16_t open;   /* off: such registers that each part has for itself, of a segment that runs in normal mode (D8) */
     uint32_t floor;  /* tokens that were queued at the begin and stay */
     uint32_t begin;  /* the instruction that each part begins at */
     uint32_t end;    /* where the warp goes on behind the segment */

@@ -197,9 +197,11 @@ static bool must_yield(const struct sm *sm, const struct sm_cta *cta, const stru
            dist_rank_of(sm->core, cta->cta.task->slot) < claim->rank;
 }
 
-static bool cta_fits(const struct dist_task *task, const struct dist_room *room)
+static bool cta_fits(const struct dist_claim *claim, const struct dist_room *room)
 {
-    return room->ctas != 0 && task->cta_passes <= room->passes && task->cta_vregs <= room->vregs &&
+    const struct dist_task *task = &claim->task;
+
+    return room->ctas != 0 && task->cta_passes <= room->passes && task->cta_vregs[claim->wide] <= room->vregs &&
            task->tmd.shared_bytes <= room->shared_bytes && task->cta_tokens <= room->token_bytes;
 }
 
@@ -214,19 +216,19 @@ static bool can_fit(const struct sm *sm, const struct dist_claim *claim)
 
             room.ctas++;
             room.passes += task->cta_passes;
-            room.vregs += task->cta_vregs;
+            room.vregs += task->cta_vregs[sm->cta[i].cta.wide];
             room.shared_bytes += task->tmd.shared_bytes;
             room.token_bytes += task->cta_tokens;
         }
     }
-    return cta_fits(&claim->task, &room);
+    return cta_fits(claim, &room);
 }
 
 static bool sm_has_claimed_room(const struct sm *sm, const struct dist_claim *claim)
 {
     const struct dist_room room = sm_room(sm);
 
-    return !claim->gang && cta_fits(&claim->task, &room);
+    return !claim->gang && cta_fits(claim, &room);
 }
 
 /* False: some cannot leave yet. */

@@ -28,6 +28,7 @@
 #include "qemu-device/core/sm/file.h"
 #include "qemu-device/core/sm/gpc.h"
 #include "qemu-device/core/sm/lanes.h"
+#include "qemu-device/core/sm/mode.h"
 #include "qemu-device/core/sm/pending_ends.h"
 #include "qemu-device/core/sm/pool.h"
 #include "qemu-device/core/sm/pool_state.h"
@@ -153,8 +154,8 @@ static void show_room(struct sm *sm)
     __atomic_store_n(&sm->shown.shared_bytes, sm->used.shared_bytes, __ATOMIC_RELAXED);
 }
 
-/* `ctas` more of the task's CTAs are here: 1, or as many as -1 modulo 2^32. */
-static void count_room(struct sm *sm, const struct dist_task *task, uint32_t ctas)
+/* `ctas` more of the task's CTAs are here, all wide or none: 1, or as many as -1 modulo 2^32. */
+static void count_room(struct sm *sm, const struct dist_task *task, bool wide, uint32_t ctas)
 {
     if (ctas == 1) {
         share_came(sm, task);
@@ -164,7 +165,7 @@ static void count_room(struct sm *sm, const struct dist_task *task, uint32_t cta
     sm->ctas_used += ctas;
     sm->warps_used += ctas * task->cta_warps;
     sm->used.passes += ctas * task->cta_passes;
-    sm->used.vregs += ctas * task->cta_vregs;
+    sm->used.vregs += ctas * task->cta_vregs[wide];
     sm->used.shared_bytes += ctas * task->tmd.shared_bytes;
     sm->used.token_bytes += ctas * task->cta_tokens;
     show_room(sm);
@@ -185,7 +186,7 @@ void sm_cta_place(struct sm *sm, struct sm_cta *cta)
     }
     cta->used = true;
     cta->threads_left = cta->size[0] * cta->size[1] * cta->size[2];
-    count_room(sm, task, 1);
+    count_room(sm, task, cta->cta.wide, 1);
 }
 
 void sm_cta_begin(struct sm *sm, struct sm_cta *cta)
@@ -209,6 +210,7 @@ static void learn(struct sm *sm, const struct dist_task *task)
 void sm_cta_free(struct sm *sm, struct sm_cta *cta)
 {
     const struct dist_task *task = cta->cta.task;
+    const bool wide = cta->cta.wide;
 
     for (uint32_t number = 0; number < task->cta_warps; number++) {
         struct warp *w = &sm->warp[cta->warp[number]];
@@ -224,7 +226,7 @@ void sm_cta_free(struct sm *sm, struct sm_cta *cta)
     learn(sm, task);
     sm_file_give(sm, cta);
     memset(cta, 0, offsetof(struct sm_cta, done));
-    count_room(sm, task, UINT32_MAX);
+    count_room(sm, task, wide, UINT32_MAX);
 }
 
 /*
@@ -303,6 +305,8 @@ bool sm_take_cta(struct sm *sm)
     sm_cta_begin(sm, cta);
     if (cta->cta.saved) {
         sm_save_restore(sm, cta);
+    } else if (cta->cta.task->width == DIST_EITHER) {
+        sm_mode_begun(sm, cta->cta.task, cta->cta.wide);
     }
     return true;
 }

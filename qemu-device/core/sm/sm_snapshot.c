@@ -66,6 +66,7 @@ static void put_segment(struct snap *snap, const struct segment *segment)
     snap_put_u32(snap, segment->ended);
     snap_put_u32(snap, segment->part);
     snap_put_u32(snap, segment->shared);
+    snap_put_u32(snap, segment->open);
     snap_put_u32(snap, segment->floor);
     snap_put_u32(snap, segment->begin);
     snap_put_u32(snap, segment->end);
@@ -149,6 +150,7 @@ static void save_cta(const struct sm *sm, const struct sm_cta *cta, struct snap 
     snap_put_bytes(snap, cta->cta.id, sizeof(cta->cta.id));
     snap_put_u32(snap, cta->cta.local_backing);
     snap_put_u32(snap, cta->cta.save);
+    snap_put_u32(snap, cta->cta.wide);
     snap_put_bytes(snap, cta->count, sizeof(cta->count));
     sm_snap_put(sm, cta, snap);
 }
@@ -177,6 +179,7 @@ static void put_modes(const struct sm *sm, struct snap *snap)
         snap_put_u32(snap, known ? mode->normal.loads : 0);
         snap_put_u32(snap, known ? mode->normal.misses : 0);
         snap_put_u32(snap, known ? mode->segments : 0);
+        snap_put_u32(snap, known ? mode->ctas : 0);
         snap_put_u32(snap, known && mode->subvector);
     }
 }
@@ -267,6 +270,7 @@ static void get_segment(struct snap *snap, struct segment *segment)
     segment->ended = snap_get_flag(snap);
     segment->part = (uint8_t)snap_get_u32(snap);
     segment->shared = (uint16_t)snap_get_u32(snap);
+    segment->open = (uint16_t)snap_get_u32(snap);
     segment->floor = snap_get_u32(snap);
     segment->begin = snap_get_u32(snap);
     segment->end = snap_get_u32(snap);
@@ -324,7 +328,7 @@ static bool lane_of_part_agrees(const struct warp *w, uint32_t lane)
 }
 
 /* Lanes wait for their part in a segment that the warp is in, and that it can be in. */
-static bool parts_agree(const struct warp *w, const struct dist_task *task, const struct lanes *started,
+static bool parts_agree(const struct warp *w, const struct dist_cta *cta, const struct lanes *started,
                         struct snap *snap)
 {
     const struct segment *segment = &w->segment;
@@ -335,9 +339,12 @@ static bool parts_agree(const struct warp *w, const struct dist_task *task, cons
             return snap_refuse(snap, "lane %u and part %u of the segment contradict each other", lane, segment->part);
         }
     }
+    if (segment->open != 0 && (segment->on || segment->open > cta->task->tmd.shared_vregs || !cta->wide)) {
+        return snap_refuse(snap, "it has %u registers more in normal mode, and cannot", segment->open);
+    }
     return !segment->on ||
            (within(&segment->entered, started) && segment->part < w->passes &&
-            segment->shared <= task->tmd.shared_vregs && segment->floor <= w->token_count) ||
+            segment->shared <= cta->task->tmd.shared_vregs && segment->floor <= w->token_count) ||
            snap_refuse(snap, "it is in a segment that cannot be");
 }
 
@@ -465,7 +472,7 @@ static bool load_warp(struct sm *sm, struct sm_cta *cta, uint32_t number, struct
     snap_get_bytes(snap, &w->fault, sizeof(w->fault));
     snap_get_bytes(snap, w->sreg, sizeof(w->sreg));
     if (snap->bad || !lanes_agree(w, &started, snap) || !begun_agrees(w, snap) ||
-        !parts_agree(w, cta->cta.task, &started, snap)) {
+        !parts_agree(w, &cta->cta, &started, snap)) {
         return false;
     }
     if ((w->held && !sm->config->test_hooks) || w->section > PPU_SECTION_INSNS + 1u) {
@@ -527,11 +534,12 @@ static bool children_agree(const struct sm_cta *cta, struct snap *snap)
            snap_refuse(snap, "it waits for children, and has no place to be saved in");
 }
 
-static bool task_fits(const struct sm *sm, const struct dist_task *task)
+static bool cta_fits(const struct sm *sm, const struct dist_cta *cta)
 {
+    const struct dist_task *task = cta->task;
     const struct dist_room room = sm_room(sm);
 
-    return room.ctas != 0 && task->cta_passes <= room.passes && task->cta_vregs <= room.vregs &&
+    return room.ctas != 0 && task->cta_passes <= room.passes && task->cta_vregs[cta->wide] <= room.vregs &&
            task->tmd.shared_bytes <= room.shared_bytes && task->cta_tokens <= room.token_bytes;
 }
 
@@ -572,9 +580,6 @@ static bool load_identity(struct sm *sm, struct sm_cta *cta, struct snap *snap)
     if (!cta->cta.task) {
         return snap_refuse(snap, "it is of slot %u, which is free", slot);
     }
-    if (!task_fits(sm, cta->cta.task)) {
-        return snap_refuse(snap, "it finds no room beside those before it");
-    }
     if (!load_places(sm, cta, snap)) {
         return false;
     }
@@ -582,6 +587,13 @@ static bool load_identity(struct sm *sm, struct sm_cta *cta, struct snap *snap)
     snap_get_bytes(snap, cta->cta.id, sizeof(cta->cta.id));
     cta->cta.local_backing = snap_get_u32(snap);
     cta->cta.save = snap_get_u32(snap);
+    cta->cta.wide = snap_get_flag(snap);
+    if (!snap->bad && !dist_task_has(cta->cta.task, cta->cta.wide)) {
+        return snap_refuse(snap, "it is %s, and its task has none such", cta->cta.wide ? "wide" : "narrow");
+    }
+    if (!snap->bad && !cta_fits(sm, &cta->cta)) {
+        return snap_refuse(snap, "it finds no room beside those before it");
+    }
     return !snap->bad &&
            (cta_id_ok(&cta->cta) || snap_refuse(snap, "its number and its place in the grid contradict each other"));
 }
@@ -645,6 +657,7 @@ static void get_modes(struct sm *sm, struct snap *snap)
         mode->normal.loads = snap_get_u32(snap);
         mode->normal.misses = snap_get_u32(snap);
         mode->segments = snap_get_u32(snap);
+        mode->ctas = snap_get_u32(snap);
         mode->subvector = snap_get_u32(snap) != 0;
     }
 }
