@@ -227,7 +227,7 @@ static struct mir *compile_graph(struct compilation *compilation, struct kernel_
     if (!mir) {
         return plain ? plain : machine_code(compilation, kernel, NULL, ir, false);
     }
-    if (mir->segments->chosen.count != 0 && options->form != PPU_SEGMENTS_ENTER) {
+    if (mir->segments->chosen.count != 0 && !subvector_shares(options->form)) {
         mir->plain_vregs = mir->used[MIR_VECTOR];
         return mir;
     }
@@ -261,6 +261,9 @@ void kernel_compile(struct compilation *compilation, struct kernel_info *kernel)
     kernel->segments = mir->segments;
     kernel->shared_vregs = mir->shared;
     kernel->vregs = clobbers[MIR_VECTOR] - mir->shared;
+    if (mir->shared != 0 && compilation->options->subvector.form == PPU_SEGMENTS_MAY) {
+        kernel->flags |= PPU_TMD_MAY_SHARE;
+    }
     if (mir->entry != MIR_ENTRY_TOGETHER) {
         kernel->flags |= PPU_TMD_SUBVECTOR;
     }

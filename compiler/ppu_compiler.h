@@ -109,7 +109,7 @@ enum ppu_subvector_form {
     PPU_SEGMENTS_ENTER,     /* instructions before and behind; parts share registers inside */
     PPU_SEGMENTS_DUPLICATE, /* a copy of the segment for each part; needs nothing of the machine */
     PPU_SEGMENTS_LOOP,      /* a loop over the parts, masks in scalar registers */
-    PPU_SEGMENTS_MAY,       /* as the first, where the control unit decides; no registers are shared */
+    PPU_SEGMENTS_MAY,       /* as the first, where the launch or the control unit decides */
 };
 
 /* The number of registers that a segment must need more of (D9). */

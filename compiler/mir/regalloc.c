@@ -614,7 +614,7 @@ static void share_registers(struct regalloc *a)
             struct mir_insn *insn = &a->mir->blocks[b].insns[i];
             if (subvector_begins(insn)) {
                 uint32_t shared = count_shared(a, &a->segments.list[--next], private);
-                insn->code.imm = (int32_t)shared;
+                insn->code.imm = (insn->code.imm & (int32_t)PPU_SUBVECTOR_MAY) | (int32_t)shared;
                 a->mir->shared = PPU_MAX(shared, a->mir->shared);
             }
         }
@@ -679,7 +679,7 @@ static struct regalloc *round_new(struct mir *mir, const struct register_limits 
     a->arena = &mir->compilation->arena;
     a->force = force;
     a->fewer_constants = fewer;
-    a->shares = mir->compilation->options->subvector.form == PPU_SEGMENTS_ENTER && mir->segments;
+    a->shares = mir->segments && subvector_shares(mir->compilation->options->subvector.form);
     a->gone = arena_new(a->arena, bool, mir->reg_count);
     a->root = arena_new(a->arena, uint32_t, mir->reg_count);
     a->root_word = arena_new(a->arena, uint8_t, mir->reg_count);

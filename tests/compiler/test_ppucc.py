@@ -177,9 +177,10 @@ def forms():
 
     plain = listing_of("--wave", "64")
     assert listing_of("--wave", "64", "--subvector=off") == plain
-    for form, word in ("enter", "sventer"), ("may", "sventer 256"), ("loop", "svbegin"), ("duplicate", "rdsr v[0-9]+, %lane"):
+    for form, word in ("enter", "sventer"), ("may", r"sventer (25[6-9]|2[6-9]\d|3\d\d)"), ("loop", "svbegin"), ("duplicate", "rdsr v[0-9]+, %lane"):
         text = listing_of("--wave", "64", f"--subvector={form}", "--subvector-threshold=8%")
         assert re.search(r"^    " + word, text, re.MULTILINE), form
+        assert (".mayshare\n" in text) == (form == "may") and (".shared_vregs" in text) == (form in ("enter", "may")), text
         if form == "duplicate":  # it needs nothing of the machine
             assert not re.search(r"^    (@\S+ )?sv", text, re.MULTILINE), text
         assert listing_of("--wave", "64", f"--subvector={form}", "--subvector-threshold=256") == plain

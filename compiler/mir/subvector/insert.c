@@ -9,6 +9,11 @@ uint32_t subvector_parts(const struct compilation *compilation)
     return compilation->wave / PPU_LANES;
 }
 
+bool subvector_shares(enum ppu_subvector_form form)
+{
+    return form == PPU_SEGMENTS_ENTER || form == PPU_SEGMENTS_MAY;
+}
+
 bool subvector_wanted(const struct compilation *compilation)
 {
     return compilation->options->subvector.form != PPU_SEGMENTS_OFF && subvector_parts(compilation) > 1;
@@ -26,7 +31,7 @@ static struct segment_plan *plan_segments(const struct refusal_code *code, const
                                            .run = options->run,
                                            .sm_vregs = or_default(options->sm_vregs, DEFAULT_SM_VREGS),
                                            .sm_warps = or_default(options->sm_warps, DEFAULT_SM_WARPS),
-                                           .shares = options->form == PPU_SEGMENTS_ENTER };
+                                           .shares = subvector_shares(options->form) };
 
     switch (options->threshold_kind) {
     case PPU_THRESHOLD_REGISTERS:

@@ -15,6 +15,8 @@
 
 /* True when the options ask for segments and waves have parts. */
 bool subvector_wanted(const struct compilation *compilation);
+/* True when parts share registers in segments of that form. */
+bool subvector_shares(enum ppu_subvector_form form);
 /* Parts of a wave. */
 uint32_t subvector_parts(const struct compilation *compilation);
 
