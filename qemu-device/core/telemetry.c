@@ -15,6 +15,7 @@
 #include "qemu-device/core/memory/guest_mem.h"
 #include "qemu-device/core/regs.h"
 #include "qemu-device/core/sm/gauges.h"
+#include "qemu-device/core/sm/gpc.h"
 #include "qemu-device/core/sm/pool.h"
 
 #include <stddef.h>
@@ -56,6 +57,7 @@ static void put_device(const struct gauges *gauges)
     PUT(gauges, device[PPU_TELEMETRY_DEVICE_MCU_STATE], reg_get(core, PPU_REG_MCU_STATE));
     PUT(gauges, device[PPU_TELEMETRY_DEVICE_BOOT_STATUS], reg_get(core, PPU_REG_BOOT_STATUS));
     PUT(gauges, device[PPU_TELEMETRY_DEVICE_SMS], config->sms);
+    PUT(gauges, device[PPU_TELEMETRY_DEVICE_GPCS], config->gpcs);
     PUT(gauges, device[PPU_TELEMETRY_DEVICE_THREADS], sm_threads(core));
     PUT(gauges, device[PPU_TELEMETRY_DEVICE_SM_CTAS], config->sm_ctas);
     PUT(gauges, device[PPU_TELEMETRY_DEVICE_SM_WARPS], config->sm_warps);
@@ -83,6 +85,24 @@ static void put_sms(const struct gauges *gauges)
     }
     for (uint32_t i = 0; i < sm_threads(core); i++) {
         PUT_OF(gauges, thread, i, PPU_TELEMETRY_THREAD_CPU_NS, sm_thread_ns(core, i));
+    }
+}
+
+static void put_gpcs(const struct gauges *gauges)
+{
+    struct core *core = gauges->core;
+    const uint32_t each = core->config.sms / core->config.gpcs;
+
+    for (uint32_t i = 0; i < core->config.gpcs; i++) {
+        uint32_t ctas = 0;
+
+        for (uint32_t sm = i * each; sm < (i + 1) * each; sm++) {
+            ctas += sm_gauges(core, sm).ctas;
+        }
+        PUT_OF(gauges, gpc, i, PPU_TELEMETRY_GPC_CTAS, ctas);
+#define GPC_COUNTER(name) PUT_OF(gauges, gpc, i, PPU_TELEMETRY_GPC_##name, sm_gpc_count(core, i, GPC_##name));
+        GPC_COUNTER_ROWS(GPC_COUNTER)
+#undef GPC_COUNTER
     }
 }
 
@@ -170,6 +190,7 @@ void telemetry_update(struct core *core)
     vram_fence_stores(); /* a reader that sees a new word sees the odd sequence too */
     put_device(&gauges);
     put_sms(&gauges);
+    put_gpcs(&gauges);
     put_contexts(&gauges);
     put_slots(&gauges);
     copy_tables(core, area);

@@ -38,6 +38,28 @@ static int teardown(void **state)
     return 0;
 }
 
+static void check_gpcs(struct board *board, const struct ppu_telemetry *told)
+{
+    const uint32_t gpcs = host_read(board, PPU_REG_GPCS), each = host_read(board, PPU_REG_SMS) / gpcs;
+
+    assert_int_equal(told->device[PPU_TELEMETRY_DEVICE_GPCS], gpcs);
+    for (uint32_t i = 0; i < gpcs; i++) {
+        uint64_t ctas = 0;
+
+        for (uint32_t sm = i * each; sm < (i + 1) * each; sm++) {
+            ctas += told->sm[sm][PPU_TELEMETRY_SM_CTAS];
+        }
+        assert_int_equal(told->gpc[i][PPU_TELEMETRY_GPC_CTAS], ctas);
+        assert_int_equal(told->gpc[i][PPU_TELEMETRY_GPC_L15_HITS],
+                         host_read(board, PPU_REG_GPC_L15_HITS_LO + 4 * i) |
+                             (uint64_t)host_read(board, PPU_REG_GPC_L15_HITS_HI + 4 * i) << 32);
+        assert_int_equal(told->gpc[i][PPU_TELEMETRY_GPC_TLB_MISSES],
+                         host_read(board, PPU_REG_GPC_TLB_MISSES_LO + 4 * i) |
+                             (uint64_t)host_read(board, PPU_REG_GPC_TLB_MISSES_HI + 4 * i) << 32);
+        assert_true(told->gpc[i][PPU_TELEMETRY_GPC_L15_MISSES] > told->gpc[i][PPU_TELEMETRY_GPC_L15_HITS]);
+    }
+}
+
 static void by_register(void **state)
 {
     struct board *board = *state;
@@ -54,6 +76,7 @@ static void by_register(void **state)
         assert_int_equal(told->sm[i][PPU_TELEMETRY_SM_BUSY_NS], 1000 + i);
         assert_int_equal(told->sm[i][PPU_TELEMETRY_SM_CTAS], i);
     }
+    check_gpcs(board, told);
     for (uint32_t i = 0; i < ROW_BYTES * ROW_COUNT; i++) {
         assert_int_equal(board->vram[ROWS_AT + i], MARK);
     }

@@ -4,6 +4,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -22,8 +23,11 @@ NOBODY = "4194303"
 
 
 class Worker:
+    def __init__(self, **environment):
+        self.environment = ENVIRONMENT | environment
+
     def __enter__(self):
-        self.process = subprocess.Popen([WORKER, SPIN], env=ENVIRONMENT, cwd=TOP, text=True, stdin=subprocess.PIPE,
+        self.process = subprocess.Popen([WORKER, SPIN], env=self.environment, cwd=TOP, text=True, stdin=subprocess.PIPE,
                                         stdout=subprocess.PIPE)
         assert self.process.stdout.readline() == "ready\n"
         self.pid = str(self.process.pid)
@@ -69,6 +73,23 @@ def sms_and_contexts(worker):
     assert works["vram_bytes"] < idle["vram_bytes"], ppu["contexts"]
     assert ppu["thread_loads"] and max(ppu["thread_loads"]) > 1 and ppu["process_load"] > 1, ppu
     assert ppu["mcu_load"] is not None and ppu["faults"] == 0, ppu
+
+
+def gpcs(worker):
+    """CTAs by GPC; what GPCs find in their caches, where those are modelled."""
+    ppu = sample(worker)
+    assert len(ppu["gpcs"]) == ppu["device"]["gpcs"] == 2, ppu
+    each = ppu["device"]["sms"] // 2
+    for gpc in ppu["gpcs"]:
+        assert gpc["ctas"] == sum(sm["ctas"] for sm in ppu["sms"][each * gpc["number"]:][:each]), ppu
+        assert gpc["l15_hits"] == gpc["l15_misses"] == gpc["tlb_hits"] == gpc["tlb_misses"] == 0, gpc
+    assert re.search(r"^GPC 0 +\d CTAs, found L1.5 -, TLB -$", top("--once", "--pid", worker.pid).stdout, re.MULTILINE)
+    with Worker(PPU_RUN_OPTIONS="--ppu cache-model=on") as modelled:
+        busy, = (gpc for gpc in sample(modelled)["gpcs"] if gpc["ctas"])
+        assert busy["ctas"] == 1 and busy["l15_misses"] > 0 and busy["tlb_misses"] > 0, busy
+        text = top("--once", "--pid", modelled.pid).stdout
+        assert re.search(r"^GPC \d +1 CTAs, found L1.5 \d+%, TLB \d+%$", text, re.MULTILINE), text
+        assert modelled.end() == 0
 
 
 def tasks_and_channels(worker):
@@ -178,6 +199,7 @@ def main():
         tap.main([
             ("SMs and contexts are as the work is", lambda: sms_and_contexts(worker)),
             ("tasks and channels, and why they wait", lambda: tasks_and_channels(worker)),
+            ("GPCs have their SMs' CTAs, and what their caches found [A1]", lambda: gpcs(worker)),
             ("text, with and without options", lambda: text_forms(worker)),
             ("the screen: keys, 40 columns, another size", lambda: screen(worker)),
             ("a stream of samples ends with its process", stream_of_samples),

@@ -32,6 +32,23 @@ static double host_ns(const struct device *device)
     return (double)(now->device[clock] - before->device[clock]);
 }
 
+static double percent_of(uint64_t hits, uint64_t misses)
+{
+    return hits + misses != 0 ? PERCENT * (double)hits / (double)(hits + misses) : FIGURES_UNKNOWN;
+}
+
+/* What GPCs have counted since reset: the time between two samples is too short for what they look for. */
+static void compute_gpcs(const struct ppu_telemetry *now, struct figures *figures)
+{
+    for (uint32_t i = 0; i < figures->gpcs; i++) {
+        const uint64_t *gpc = now->gpc[i];
+
+        figures->gpc_ctas[i] = (uint32_t)gpc[PPU_TELEMETRY_GPC_CTAS];
+        figures->gpc_l15[i] = percent_of(gpc[PPU_TELEMETRY_GPC_L15_HITS], gpc[PPU_TELEMETRY_GPC_L15_MISSES]);
+        figures->gpc_tlb[i] = percent_of(gpc[PPU_TELEMETRY_GPC_TLB_HITS], gpc[PPU_TELEMETRY_GPC_TLB_MISSES]);
+    }
+}
+
 static void compute_loads(const struct device *device, struct figures *figures)
 {
     double base_ns = host_ns(device);
@@ -77,10 +94,12 @@ void figures_compute(const struct device *device, struct figures *figures)
 
     *figures = (struct figures){
         .sms = (uint32_t)PPU_MIN(now->device[PPU_TELEMETRY_DEVICE_SMS], PPU_MAX_SMS),
+        .gpcs = (uint32_t)PPU_MIN(now->device[PPU_TELEMETRY_DEVICE_GPCS], PPU_MAX_SMS),
         .threads = (uint32_t)PPU_MIN(now->device[PPU_TELEMETRY_DEVICE_THREADS], PPU_MAX_SMS),
         .faults = view_get(&device->now, PPU_STATE_STAT_COUNT, PPU_KEY_FAULTS),
     };
     compute_loads(device, figures);
+    compute_gpcs(now, figures);
     count_tasks(&device->now, figures);
 }
 

@@ -14,6 +14,10 @@ struct figures {
     uint32_t sms;
     double sm_load[PPU_MAX_SMS];
     double sm_occupancy[PPU_MAX_SMS]; /* percent of the warps that it holds, now */
+    uint32_t gpcs;
+    uint32_t gpc_ctas[PPU_MAX_SMS]; /* on their SMs, now */
+    double gpc_l15[PPU_MAX_SMS];    /* percent of what was looked for in the cache that they share, and found */
+    double gpc_tlb[PPU_MAX_SMS];    /* the same of their TLB */
     double mcu_load;
     double process_load;
     uint32_t threads;

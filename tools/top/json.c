@@ -183,6 +183,22 @@ static json_t *sms(const struct view *view, const struct figures *figures)
     return array;
 }
 
+static json_t *gpcs(const struct view *view)
+{
+    const struct ppu_telemetry *telemetry = &view->area->telemetry;
+    json_t *array = json_array();
+
+    for (uint32_t i = 0; i < PPU_MIN(telemetry->device[PPU_TELEMETRY_DEVICE_GPCS], (uint64_t)PPU_MAX_SMS); i++) {
+        json_t *object = json_object();
+        put(object, "number", json_integer(i));
+#define PPU_TELEMETRY_GPC(name, doc) \
+    put(object, #name, json_integer((json_int_t)telemetry->gpc[i][PPU_TELEMETRY_GPC_##name]));
+#include "ppu/telemetry.def"
+        json_array_append_new(array, object);
+    }
+    return array;
+}
+
 static json_t *measured(const struct view *view)
 {
     const struct ppu_telemetry *telemetry = &view->area->telemetry;
@@ -212,6 +228,7 @@ static json_t *device_object(const struct device *device)
     put(object, "seconds", json_real(figures.seconds));
     put(object, "device", measured(&device->now));
     put(object, "sms", sms(&device->now, &figures));
+    put(object, "gpcs", gpcs(&device->now));
     put(object, "mcu_load", percent(figures.mcu_load));
     put(object, "process_load", percent(figures.process_load));
     put(object, "thread_loads", percents(figures.thread_load, figures.threads));

@@ -74,6 +74,17 @@ static void write_sms(FILE *file, const struct figures *figures, bool each)
     }
 }
 
+/* The line of all SMs says the same of a device with one GPC. */
+static void write_gpcs(FILE *file, const struct figures *figures)
+{
+    char l15[LOAD_TEXT], tlb[LOAD_TEXT];
+
+    for (uint32_t i = 0; figures->gpcs > 1 && i < figures->gpcs; i++) {
+        fprintf(file, "GPC %-2u %3u CTAs, found L1.5 %s, TLB %s\n", i, figures->gpc_ctas[i],
+                load_text(l15, figures->gpc_l15[i]), load_text(tlb, figures->gpc_tlb[i]));
+    }
+}
+
 static void write_host(FILE *file, const struct figures *figures)
 {
     char mcu[LOAD_TEXT], process[LOAD_TEXT], thread[LOAD_TEXT];
@@ -186,6 +197,7 @@ static void write_device(FILE *file, const struct device *device, const struct s
     }
     figures_compute(device, &figures);
     write_sms(file, &figures, options->each_sm);
+    write_gpcs(file, &figures);
     write_host(file, &figures);
     write_tasks_summary(file, &figures);
     write_contexts(file, device, options->order);
