@@ -22,12 +22,25 @@
 #define FAR_BYTES (REACH_ROWS * REACH_WORDS * 4u)        /* each lane has rows of its own */
 #define DATA_WORDS (REACH_THREADS * FAR_BYTES / 4u + 64) /* a first-level cache has half of it */
 
+#define CHOSEN_CTAS 192u
+#define CHOSEN_COUNTED 128u /* the first CTA that waits for others, and is counted with them */
+#define CHOSEN_WORDS 64u    /* of each thread, in as many lines */
+#define CHOSEN_ROUNDS 4u    /* words of each line */
+#define LINE_WORDS 32u
+#define CHOSEN_FAR (CHOSEN_WORDS * LINE_WORDS * 4u)
+#define CHOSEN_DATA (MIX_THREADS * CHOSEN_FAR / 4u + CHOSEN_ROUNDS)
+
 struct counts {
     uint32_t now, most, full;
 };
 
 struct mix_params {
     uint64_t table, counts, results;
+};
+
+struct chosen_params {
+    uint64_t data, counts, results;
+    uint32_t between, counted;
 };
 
 struct reach_params {
@@ -45,8 +58,8 @@ static struct parts parts_new(const struct user *user)
     const struct parts parts = {
         .table = user_memory(user, PPU_MEMORY_VRAM, TABLE_ROWS * ROW_WORDS * sizeof(uint32_t)),
         .counts = user_memory(user, PPU_MEMORY_VRAM, sizeof(struct counts)),
-        .results = user_memory(user, PPU_MEMORY_VRAM, MIX_CTAS * MIX_THREADS * sizeof(uint32_t)),
-        .data = user_memory(user, PPU_MEMORY_VRAM, DATA_WORDS * sizeof(uint32_t)),
+        .results = user_memory(user, PPU_MEMORY_VRAM, CHOSEN_CTAS * MIX_THREADS * sizeof(uint32_t)),
+        .data = user_memory(user, PPU_MEMORY_VRAM, PPU_MAX(DATA_WORDS, CHOSEN_DATA) * sizeof(uint32_t)),
         .sums = user_memory(user, PPU_MEMORY_VRAM, REACH_CTAS * REACH_THREADS * sizeof(uint32_t)),
     };
     uint32_t *table = ppu_memory_host(parts.table), *data = ppu_memory_host(parts.data);
@@ -54,7 +67,7 @@ static struct parts parts_new(const struct user *user)
     for (uint32_t i = 0; i < TABLE_ROWS * ROW_WORDS; i++) {
         table[i] = i * 0x9e3779b1u;
     }
-    for (uint32_t i = 0; i < DATA_WORDS; i++) {
+    for (uint32_t i = 0; i < PPU_MAX(DATA_WORDS, CHOSEN_DATA); i++) {
         data[i] = i * 0x85ebca6bu;
     }
     return parts;
@@ -123,7 +136,61 @@ static void show_registers(struct report *report, const struct user *user, const
                  "%9u    of 64 threads; %u when all threads have registers", parted, whole);
 }
 
-/* ---- the machine's choice ---- */
+/* ---- the machine's choice of registers ---- */
+
+static uint32_t chosen(const uint32_t *data, uint32_t thread, uint32_t between)
+{
+    uint32_t result = thread;
+
+    for (uint32_t round = 0; round < CHOSEN_ROUNDS; round++) {
+        const uint32_t *words = data + thread % MIX_THREADS * between / sizeof(uint32_t) + round;
+
+        for (uint32_t i = CHOSEN_WORDS; i-- != 0;) {
+            result = result * 31u + words[(size_t)i * LINE_WORDS];
+        }
+    }
+    return result;
+}
+
+/* As mix(), of the kernel whose registers the machine chooses; of those that come when it can know something. */
+static enum ppu_err choose(const struct user *user, const struct parts *parts, uint32_t between, bool *right,
+                           uint32_t *most)
+{
+    const struct chosen_params params = { user_va(user, parts->data), user_va(user, parts->counts),
+                                          user_va(user, parts->results), between, CHOSEN_COUNTED };
+    const struct ppu_launch launch = {
+        .grid = { CHOSEN_CTAS }, .cta = { MIX_THREADS }, .params = &params, .param_bytes = sizeof(params)
+    };
+    const struct counts *counts = ppu_memory_host(parts->counts);
+    const uint32_t *results = ppu_memory_host(parts->results);
+
+    memset(ppu_memory_host(parts->counts), 0, sizeof(struct counts));
+    memset(ppu_memory_host(parts->results), 0, CHOSEN_CTAS * MIX_THREADS * sizeof(uint32_t));
+    enum ppu_err err = user_run(user, user_kernel(user, "chosen"), &launch);
+    *right = true;
+    for (uint32_t t = 0; t < CHOSEN_CTAS * MIX_THREADS; t++) {
+        *right = *right && results[t] == chosen(ppu_memory_host(parts->data), t, between);
+    }
+    *most = counts->most;
+    return err;
+}
+
+static void show_chosen(struct report *report, const struct user *user, const struct parts *parts)
+{
+    bool near_right, far_right;
+    uint32_t near, far;
+    enum ppu_err err = choose(user, parts, NEAR_BYTES, &near_right, &near);
+
+    err = err == PPU_OK ? choose(user, parts, CHOSEN_FAR, &far_right, &far) : err;
+    if (err != PPU_OK) {
+        report_check(report, false, "chosen by misses", "%s", user_reason(user, err));
+        return;
+    }
+    report_check(report, near_right && far_right && far * 10 >= near * 13, "chosen by misses",
+                 "%9u    of 64 threads at once; %u of those that do not miss", far, near);
+}
+
+/* ---- the machine's choice of the mode ---- */
 
 static bool sums_are_right(const struct parts *parts, uint32_t between)
 {
@@ -197,6 +264,7 @@ void parts_show(struct report *report, const struct user *user)
 
     report_section("Parts of a warp that take turns");
     show_registers(report, user, &parts);
+    show_chosen(report, user, &parts);
     show_choice(report, user, &parts);
     parts_free(&parts);
 }

@@ -32,8 +32,8 @@ parted_round:
     call v23, mix_end
     exit
 
-# Reads the parameters, counts the warp as one that has come, and waits until no more come.
-mix_begin:
+# Reads the parameters.
+mix_read:
     ldp.b64 s0, [0]
     ldp.b64 s2, [8]
     ldp.b64 s4, [16]
@@ -47,6 +47,13 @@ mix_begin:
     mov v5, 0                   # offset of the counts
     mov v6, 1
     isetp.ne p0, v0, 0
+    ret v23
+
+# Does that, counts the warp as one that has come, and waits until no more come.
+mix_begin:
+    mov v14, v23
+    call v23, mix_read
+    mov v23, v14
     ssy mix_hold
     @p0 bra mix_others
     atomg.add.relaxed.dev v7, [s2+v5], v6
@@ -167,10 +174,171 @@ mix_end:
     shl v1, v1, 2
     stg.b32 v2, [s4+v1]
     @p0 bra mix_left
-    mov v6, -1
+    sub v6, v5, v6
     atomg.add.relaxed.dev _, [s2+v5], v6
 mix_left:
     ret v23
+
+# Loads 64 words, each of another line, into 64 registers and mixes them, 4 times. The machine chooses for each CTA whether
+# the two parts of its warp share the registers.
+# parameters: as those of `whole`, with data in place of the table; 24 bytes from a thread's words to the next one's, 28 the
+# first CTA that is counted: those before it do not wait
+.kernel chosen
+.wave 64
+.param 32
+.vregs 24
+.shared_vregs 64
+.mayshare
+    ldp.b32 s8, [24]
+    ldp.b32 s9, [28]
+    rdsr s6, %cta.x
+    isetp.geu.s p2, s6, s9
+    @p2 bra chosen_counted
+    call v23, mix_read
+    bra chosen_begun
+chosen_counted:
+    call v23, mix_begin
+chosen_begun:
+    mul v8, v0, s8
+chosen_round:
+    shl v9, v4, 2
+    add v9, v9, v8
+    sventer 320
+    ldg.b32 v24, [s0+v9+0]
+    ldg.b32 v25, [s0+v9+128]
+    ldg.b32 v26, [s0+v9+256]
+    ldg.b32 v27, [s0+v9+384]
+    ldg.b32 v28, [s0+v9+512]
+    ldg.b32 v29, [s0+v9+640]
+    ldg.b32 v30, [s0+v9+768]
+    ldg.b32 v31, [s0+v9+896]
+    ldg.b32 v32, [s0+v9+1024]
+    ldg.b32 v33, [s0+v9+1152]
+    ldg.b32 v34, [s0+v9+1280]
+    ldg.b32 v35, [s0+v9+1408]
+    ldg.b32 v36, [s0+v9+1536]
+    ldg.b32 v37, [s0+v9+1664]
+    ldg.b32 v38, [s0+v9+1792]
+    ldg.b32 v39, [s0+v9+1920]
+    ldg.b32 v40, [s0+v9+2048]
+    ldg.b32 v41, [s0+v9+2176]
+    ldg.b32 v42, [s0+v9+2304]
+    ldg.b32 v43, [s0+v9+2432]
+    ldg.b32 v44, [s0+v9+2560]
+    ldg.b32 v45, [s0+v9+2688]
+    ldg.b32 v46, [s0+v9+2816]
+    ldg.b32 v47, [s0+v9+2944]
+    ldg.b32 v48, [s0+v9+3072]
+    ldg.b32 v49, [s0+v9+3200]
+    ldg.b32 v50, [s0+v9+3328]
+    ldg.b32 v51, [s0+v9+3456]
+    ldg.b32 v52, [s0+v9+3584]
+    ldg.b32 v53, [s0+v9+3712]
+    ldg.b32 v54, [s0+v9+3840]
+    ldg.b32 v55, [s0+v9+3968]
+    ldg.b32 v56, [s0+v9+4096]
+    ldg.b32 v57, [s0+v9+4224]
+    ldg.b32 v58, [s0+v9+4352]
+    ldg.b32 v59, [s0+v9+4480]
+    ldg.b32 v60, [s0+v9+4608]
+    ldg.b32 v61, [s0+v9+4736]
+    ldg.b32 v62, [s0+v9+4864]
+    ldg.b32 v63, [s0+v9+4992]
+    ldg.b32 v64, [s0+v9+5120]
+    ldg.b32 v65, [s0+v9+5248]
+    ldg.b32 v66, [s0+v9+5376]
+    ldg.b32 v67, [s0+v9+5504]
+    ldg.b32 v68, [s0+v9+5632]
+    ldg.b32 v69, [s0+v9+5760]
+    ldg.b32 v70, [s0+v9+5888]
+    ldg.b32 v71, [s0+v9+6016]
+    ldg.b32 v72, [s0+v9+6144]
+    ldg.b32 v73, [s0+v9+6272]
+    ldg.b32 v74, [s0+v9+6400]
+    ldg.b32 v75, [s0+v9+6528]
+    ldg.b32 v76, [s0+v9+6656]
+    ldg.b32 v77, [s0+v9+6784]
+    ldg.b32 v78, [s0+v9+6912]
+    ldg.b32 v79, [s0+v9+7040]
+    ldg.b32 v80, [s0+v9+7168]
+    ldg.b32 v81, [s0+v9+7296]
+    ldg.b32 v82, [s0+v9+7424]
+    ldg.b32 v83, [s0+v9+7552]
+    ldg.b32 v84, [s0+v9+7680]
+    ldg.b32 v85, [s0+v9+7808]
+    ldg.b32 v86, [s0+v9+7936]
+    ldg.b32 v87, [s0+v9+8064]
+    mad v2, v2, v3, v87
+    mad v2, v2, v3, v86
+    mad v2, v2, v3, v85
+    mad v2, v2, v3, v84
+    mad v2, v2, v3, v83
+    mad v2, v2, v3, v82
+    mad v2, v2, v3, v81
+    mad v2, v2, v3, v80
+    mad v2, v2, v3, v79
+    mad v2, v2, v3, v78
+    mad v2, v2, v3, v77
+    mad v2, v2, v3, v76
+    mad v2, v2, v3, v75
+    mad v2, v2, v3, v74
+    mad v2, v2, v3, v73
+    mad v2, v2, v3, v72
+    mad v2, v2, v3, v71
+    mad v2, v2, v3, v70
+    mad v2, v2, v3, v69
+    mad v2, v2, v3, v68
+    mad v2, v2, v3, v67
+    mad v2, v2, v3, v66
+    mad v2, v2, v3, v65
+    mad v2, v2, v3, v64
+    mad v2, v2, v3, v63
+    mad v2, v2, v3, v62
+    mad v2, v2, v3, v61
+    mad v2, v2, v3, v60
+    mad v2, v2, v3, v59
+    mad v2, v2, v3, v58
+    mad v2, v2, v3, v57
+    mad v2, v2, v3, v56
+    mad v2, v2, v3, v55
+    mad v2, v2, v3, v54
+    mad v2, v2, v3, v53
+    mad v2, v2, v3, v52
+    mad v2, v2, v3, v51
+    mad v2, v2, v3, v50
+    mad v2, v2, v3, v49
+    mad v2, v2, v3, v48
+    mad v2, v2, v3, v47
+    mad v2, v2, v3, v46
+    mad v2, v2, v3, v45
+    mad v2, v2, v3, v44
+    mad v2, v2, v3, v43
+    mad v2, v2, v3, v42
+    mad v2, v2, v3, v41
+    mad v2, v2, v3, v40
+    mad v2, v2, v3, v39
+    mad v2, v2, v3, v38
+    mad v2, v2, v3, v37
+    mad v2, v2, v3, v36
+    mad v2, v2, v3, v35
+    mad v2, v2, v3, v34
+    mad v2, v2, v3, v33
+    mad v2, v2, v3, v32
+    mad v2, v2, v3, v31
+    mad v2, v2, v3, v30
+    mad v2, v2, v3, v29
+    mad v2, v2, v3, v28
+    mad v2, v2, v3, v27
+    mad v2, v2, v3, v26
+    mad v2, v2, v3, v25
+    mad v2, v2, v3, v24
+    svleave
+    add v4, v4, 1
+    isetp.ltu p1, v4, 4
+    @p1 bra chosen_round
+    @!p2 mov v6, 0              # it was not counted
+    call v23, mix_end
+    exit
 
 # Each thread adds up 8 rows of 32 words, one word of each row after the other, so many times. The machine chooses for
 # each time whether the parts of the warp do it one after the other.

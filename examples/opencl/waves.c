@@ -2,6 +2,7 @@
 /* Shows the fifth program of docs/tutorial.md: a kernel of which more waves are on the SMs at once. */
 #define CL_TARGET_OPENCL_VERSION 300
 #include <CL/cl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,13 +10,17 @@
 #define GROUPS 256
 #define ITEMS 128 /* of a work-group, and of a wave */
 #define COUNT (GROUPS * ITEMS)
-#define ROWS 1024
+#define ROWS (1 << 21)
+#define NEAR 1   /* words from a work-item's to the next one's */
+#define FAR 4099 /* the same, where each has lines of its own */
 
 static const char *source = "#define N 90\n"
-                            "kernel void mix(global const uint *in, global volatile int *count, global uint *out)\n"
+                            "kernel void mix(global const uint *in, global volatile int *count, global uint *out,\n"
+                            "                uint first, uint step)\n"
                             "{\n"
                             "    int most = 0;\n"
-                            "    if (get_local_id(0) == 0) {\n"
+                            "    int counted = get_local_id(0) == 0 && get_group_id(0) >= first;\n"
+                            "    if (counted) {\n"
                             "        atomic_max(&count[1], atomic_inc(&count[0]) + 1);\n"
                             "        for (int looks = 0; looks < 40000 && !count[2]; looks++)\n"
                             "            if (count[1] != most) {\n"
@@ -28,7 +33,7 @@ static const char *source = "#define N 90\n"
                             "    uint i = get_global_id(0), v[N], sum = 0;\n"
                             "    #pragma unroll\n"
                             "    for (int n = 0; n < N; n++)\n"
-                            "        v[n] = in[(i * 7 + n * 13) % 1024];\n"
+                            "        v[n] = in[(i * step + n * 32) % (1 << 21)];\n"
                             "    #pragma unroll\n"
                             "    for (int n = 0; n < N; n++)\n"
                             "        v[n] += rotate(v[(n * 37 + 11) % N], 5u) ^ v[N - 1 - n];\n"
@@ -36,7 +41,7 @@ static const char *source = "#define N 90\n"
                             "    for (int n = 0; n < N; n++)\n"
                             "        sum = sum * 31 + v[n];\n"
                             "    out[i] = sum;\n"
-                            "    if (get_local_id(0) == 0)\n"
+                            "    if (counted)\n"
                             "        atomic_dec(&count[0]);\n"
                             "}\n";
 
@@ -71,26 +76,34 @@ static cl_mem make_buffer(cl_context context, size_t bytes, void *content)
     return buffer;
 }
 
-/* Runs the kernel as the options compile it; returns how many waves were on SMs at once. */
-static cl_int run(cl_context context, cl_command_queue queue, cl_device_id device, const char *options, cl_uint *out)
+struct machine {
+    cl_context context;
+    cl_command_queue queue;
+    cl_device_id device;
+};
+
+/* Runs the kernel as the options compile it; returns how many waves, from group `first` on, were on SMs at once. */
+static cl_int run(const struct machine *on, const char *options, cl_uint first, cl_uint step, cl_uint *out)
 {
     static cl_uint in[ROWS];
     const size_t items = COUNT, group = ITEMS;
     cl_int count[3] = { 0 };
-    cl_kernel kernel = make_kernel(context, device, options);
+    cl_kernel kernel = make_kernel(on->context, on->device, options);
 
     for (cl_uint i = 0; i < ROWS; i++) {
         in[i] = i * 0x9e3779b1u;
     }
-    cl_mem buffers[] = { make_buffer(context, sizeof(in), in), make_buffer(context, sizeof(count), count),
-                         make_buffer(context, COUNT * sizeof(cl_uint), NULL) };
+    cl_mem buffers[] = { make_buffer(on->context, sizeof(in), in), make_buffer(on->context, sizeof(count), count),
+                         make_buffer(on->context, COUNT * sizeof(cl_uint), NULL) };
     for (cl_uint i = 0; i < 3; i++) {
         check(clSetKernelArg(kernel, i, sizeof(cl_mem), &buffers[i]), "clSetKernelArg");
     }
-    check(clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &items, &group, 0, NULL, NULL), "clEnqueueNDRangeKernel");
-    check(clEnqueueReadBuffer(queue, buffers[1], CL_TRUE, 0, sizeof(count), count, 0, NULL, NULL), "read the counts");
-    check(clEnqueueReadBuffer(queue, buffers[2], CL_TRUE, 0, COUNT * sizeof(cl_uint), out, 0, NULL, NULL),
-          "read the results");
+    check(clSetKernelArg(kernel, 3, sizeof(first), &first), "clSetKernelArg");
+    check(clSetKernelArg(kernel, 4, sizeof(step), &step), "clSetKernelArg");
+    check(clEnqueueNDRangeKernel(on->queue, kernel, 1, NULL, &items, &group, 0, NULL, NULL), "clEnqueueNDRangeKernel");
+    check(clEnqueueReadBuffer(on->queue, buffers[1], CL_TRUE, 0, sizeof(count), count, 0, NULL, NULL), "read counts");
+    check(clEnqueueReadBuffer(on->queue, buffers[2], CL_TRUE, 0, COUNT * sizeof(cl_uint), out, 0, NULL, NULL),
+          "read results");
     for (cl_uint i = 0; i < 3; i++) {
         clReleaseMemObject(buffers[i]);
     }
@@ -100,23 +113,31 @@ static cl_int run(cl_context context, cl_command_queue queue, cl_device_id devic
 
 int main(void)
 {
-    static cl_uint whole[COUNT], parted[COUNT];
+    static cl_uint whole[COUNT], parted[COUNT], near[COUNT], spread[COUNT], far[COUNT];
     cl_platform_id platform;
-    cl_device_id device;
+    struct machine on;
     cl_int error;
 
     check(clGetPlatformIDs(1, &platform, NULL), "clGetPlatformIDs");
-    check(clGetDeviceIDs(platform, CL_DEVICE_TYPE_GPU, 1, &device, NULL), "clGetDeviceIDs");
-    cl_context context = clCreateContext(NULL, 1, &device, NULL, NULL, &error);
+    check(clGetDeviceIDs(platform, CL_DEVICE_TYPE_GPU, 1, &on.device, NULL), "clGetDeviceIDs");
+    on.context = clCreateContext(NULL, 1, &on.device, NULL, NULL, &error);
     check(error, "clCreateContext");
-    cl_command_queue queue = clCreateCommandQueueWithProperties(context, device, NULL, &error);
+    on.queue = clCreateCommandQueueWithProperties(on.context, on.device, NULL, &error);
     check(error, "clCreateCommandQueueWithProperties");
-    cl_int few = run(context, queue, device, "-cl-ppu-segments=off", whole);
-    cl_int many = run(context, queue, device, "", parted);
+    cl_int few = run(&on, "-cl-ppu-segments=off", 0, NEAR, whole);
+    cl_int many = run(&on, "", 0, NEAR, parted);
     printf("waves at once: %d when all work-items have registers\n", few);
     printf("waves at once: %d when the parts of a wave take turns, %.1f times as many\n", many, (double)many / few);
-    printf("results: %s\n", memcmp(whole, parted, sizeof(whole)) == 0 ? "the same" : "DIFFERENT");
-    clReleaseCommandQueue(queue);
-    clReleaseContext(context);
+    cl_int hit = run(&on, "-cl-ppu-segments=may", GROUPS / 2, NEAR, near);
+    run(&on, "-cl-ppu-segments=off", 0, FAR, spread);
+    cl_int miss = run(&on, "-cl-ppu-segments=may", GROUPS / 2, FAR, far);
+    printf("the machine's choice: %d where they find their data in the cache\n", hit);
+    printf("the machine's choice: 1.3 times as many or more where they do not: %s\n",
+           miss * 10 >= hit * 13 ? "yes" : "NO");
+    bool same = memcmp(whole, parted, sizeof(whole)) == 0 && memcmp(whole, near, sizeof(whole)) == 0 &&
+                memcmp(spread, far, sizeof(far)) == 0;
+    printf("results: %s\n", same ? "the same" : "DIFFERENT");
+    clReleaseCommandQueue(on.queue);
+    clReleaseContext(on.context);
     return 0;
 }

@@ -16,7 +16,7 @@ import guests  # noqa: E402
 import tap  # noqa: E402
 
 CHECKS = ["saxpy", "reduction", "histogram", "filter, 3 x 3", "Mandelbrot set", "pixels filled", "picture", "queued by threads",
-          "turns with one lock", "lanes that undo others", "warps at once", "taken in turns",
+          "turns with one lock", "lanes that undo others", "warps at once", "chosen by misses", "taken in turns",
           "compiled again", "in place", "waves at once",
           "same address", "side by side", "trespass", "the first", "the second"]
 FIGURES = ["doorbells", "command blocks", "launches", "copies", "interrupts", "faults"]
@@ -56,7 +56,7 @@ def test_demo_passes():
         assert re.search(rf"^  {check} .*  ok$", output, re.MULTILINE), (check, output)
     assert "00:01.0 Processing accelerators: QEMU Parallel processing unit" in output, output
     assert re.search(r"^  driver +vfio-pci$", output, re.MULTILINE), output
-    assert re.search(r"^PASSED: 21 checks, 0 failed; [\d.]+ s$", output, re.MULTILINE), output
+    assert re.search(r"^PASSED: 22 checks, 0 failed; [\d.]+ s$", output, re.MULTILINE), output
     # Each block has one doorbell at most; a task that was evicted was started twice; the trespass is the only fault.
     counts = {label: figure(output, label) for label in FIGURES}
     by_threads = figure(output, "launched by threads")
@@ -66,6 +66,7 @@ def test_demo_passes():
     assert figure(output, "queued by threads") == 1024 and counts["launches"] > 1024 + by_threads, output
     assert figure(output, "turns with one lock") == 4096 and figure(output, "lanes that undo others") == 32, output
     assert figure(output, "warps at once") == 72 and figure(output, "taken in turns") >= 80, output
+    assert 58 <= figure(output, "chosen by misses") <= 72 and " 44 of those that do not miss" in output, output
     assert 2 <= figure(output, "compiled again") <= 10 and figure(output, "waves at once") == 64, output
     check_picture((guests.FOLDER / "demo/mandelbrot.png").read_bytes())
     assert 0 < figure(output, "a semaphore") < figure(output, "its first part") < figure(output, "a launch"), output
@@ -74,7 +75,7 @@ def test_demo_passes():
 def test_failed_check_is_told():
     done = demo_beside_qemu("build/demo/kernels.ppu", "/nonexistent/file")
     assert done.returncode == 1 and "/nonexistent/file cannot be read" in done.stdout, done
-    assert done.stdout.endswith("FAILED: 16 checks, 1 failed\n"), done
+    assert done.stdout.endswith("FAILED: 17 checks, 1 failed\n"), done
 
 
 def test_wrong_result_is_told():
@@ -85,7 +86,7 @@ def test_wrong_result_is_told():
     done = demo_beside_qemu(wrong)
     assert done.returncode == 1, done
     assert re.search(r"^  saxpy .*  FAILED$", done.stdout, re.MULTILINE), done
-    assert re.search(r"^FAILED: 16 checks, [12] failed$", done.stdout, re.MULTILINE), done
+    assert re.search(r"^FAILED: 17 checks, [12] failed$", done.stdout, re.MULTILINE), done
 
 
 def test_without_kernels():
