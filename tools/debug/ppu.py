@@ -155,7 +155,8 @@ class Tmd(Line):
     def parts(t):
         kind = enumerator("ppu_tmd_kind", t["kind"]).lower()
         yield f"TMD: {kind} {dimensions(t['grid'])} of {dimensions(t['cta'])} threads"
-        yield f"waves of {int(t['wave'])} with {int(t['vregs'])} registers"
+        shared = f" and {int(t['shared_vregs'])} that parts share" if int(t["shared_vregs"]) else ""
+        yield f"waves of {int(t['wave'])} with {int(t['vregs'])} registers{shared}"
         yield f"code {int(t['code_va']):#x} + {int(t['entry']):#x} ({int(t['code_bytes'])} bytes)"
         yield f"parameters {int(t['param_va']):#x} ({int(t['param_bytes'])} bytes)"
         yield f"shared {int(t['shared_bytes'])}, local {int(t['local_bytes'])} bytes"
