@@ -204,11 +204,16 @@ static void write_code(struct play *play)
     memcpy(code_of(play, 1), code_of(play, 0), play->words * PPU_INSN_BYTES);
 }
 
-/* As many warps as the file has room for beside the victim, and no more than wanted. */
+/* How many warps the file has room for beside the victim. */
+static uint32_t room_of(const struct ppu_tmd *tmd)
+{
+    return (FILE_WORDS - NEIGHBOUR_VREGS * NEIGHBOUR_WAVE) / ppu_tmd_warp_vregs(tmd, ppu_tmd_may_be_wide(tmd));
+}
+
+/* As many warps as there is room for, and no more than wanted. */
 static uint32_t threads_of(const struct ppu_tmd *tmd, uint32_t wanted, uint32_t missing)
 {
-    const uint32_t warp = ppu_tmd_warp_vregs(tmd, ppu_tmd_may_be_wide(tmd));
-    const uint32_t room = (FILE_WORDS - NEIGHBOUR_VREGS * NEIGHBOUR_WAVE) / warp, most = MOST_THREADS / tmd->wave;
+    const uint32_t room = room_of(tmd), most = MOST_THREADS / tmd->wave;
     const uint32_t fit = PPU_MIN(room, most);
     const uint32_t threads = PPU_MIN(wanted, fit) * tmd->wave;
 
@@ -237,6 +242,9 @@ static void make_task(struct play *play)
     tmd->local_size = tmd->local_bytes != 0 ? PPU_PAGE_64K : 0;
     tmd->token_count = (uint16_t)fuzz_below(in, 40);
     tmd->grid[0] = 1 + fuzz_below(in, 3);
+    if (room_of(tmd) == 0) {
+        tmd->flags &= (uint16_t)~PPU_TMD_MAY_SHARE; /* a warp whose registers are all private does not fit */
+    }
     uint32_t threads = threads_of(tmd, 1 + fuzz_below(in, 8), fuzz_below(in, 32));
     tmd->cta[0] = threads % 2 == 0 && fuzz_below(in, 2) ? threads / 2 : threads;
     tmd->cta[1] = threads / tmd->cta[0];
