@@ -23,7 +23,7 @@
 #       any command that prints one JSON object a line (see tests/bench/run); `make bench` runs it.
 #
 # LIBS are NAMEs given to ppu_lib, or linker flags (-lm, -pthread). A test may be tuned by variables set before or after:
-#   TIMEOUT_<name> = seconds   (default 60)
+#   TIMEOUT_<name> = seconds   (default 180)
 #   SERIAL_<name> = 1          runs while no other test runs (for tests that measure time); or the variants of which that is true
 #   PREREQS_<name> = files     made before the program is linked (and so before it runs)
 #   FLAGS_<source>, FLAGS_<variant>_<source> = more flags for one source, named by its path from the top
@@ -240,7 +240,7 @@ define newline
 
 endef
 tab := $(shell printf '\t')
-ppu_test_line = $(3)$(tab)$(or $(TIMEOUT_$(1)),60)$(tab)$(if $(call ppu_serial,$(1),$(3)),serial,parallel)$(tab)$(2)$(newline)
+ppu_test_line = $(3)$(tab)$(or $(TIMEOUT_$(1)),180)$(tab)$(if $(call ppu_serial,$(1),$(3)),serial,parallel)$(tab)$(2)$(newline)
 ppu_serial = $(or $(filter 1,$(SERIAL_$(1))),$(foreach v,$(SERIAL_$(1)),$(findstring ($(v)),$(2))))
 
 define ppu_tool
