@@ -23,7 +23,7 @@
 #       any command that prints one JSON object a line (see tests/bench/run); `make bench` runs it.
 #
 # LIBS are NAMEs given to ppu_lib, or linker flags (-lm, -pthread). A test may be tuned by variables set before or after:
-#   TIMEOUT_<name> = seconds   (default 180)
+#   TIMEOUT_<name> = seconds   (default 60) on a fast processor; `make test PATIENCE=number` allows that many times as long
 #   SERIAL_<name> = 1          runs while no other test runs (for tests that measure time); or the variants of which that is true
 #   PREREQS_<name> = files     made before the program is linked (and so before it runs)
 #   FLAGS_<source>, FLAGS_<variant>_<source> = more flags for one source, named by its path from the top
@@ -88,6 +88,8 @@ CFLAGS_coverage := $(DEBUG_INFO) -O1 --coverage -fprofile-update=atomic -Wno-may
 
 V ?= 0
 T ?=
+# How many times as long as TIMEOUT_<name> says a test may take: processors differ so much, and three tests share two.
+PATIENCE ?= 4
 Q := $(if $(filter 1,$(V)),,@)
 # $(call say,VERB,TARGET): the short line that stands for a command
 say = $(if $(filter 1,$(V)),,@printf '  %-8s %s\n' '$(1)' '$(2)')
@@ -240,7 +242,7 @@ define newline
 
 endef
 tab := $(shell printf '\t')
-ppu_test_line = $(3)$(tab)$(or $(TIMEOUT_$(1)),180)$(tab)$(if $(call ppu_serial,$(1),$(3)),serial,parallel)$(tab)$(2)$(newline)
+ppu_test_line = $(3)$(tab)$(or $(TIMEOUT_$(1)),60)$(tab)$(if $(call ppu_serial,$(1),$(3)),serial,parallel)$(tab)$(2)$(newline)
 ppu_serial = $(or $(filter 1,$(SERIAL_$(1))),$(foreach v,$(SERIAL_$(1)),$(findstring ($(v)),$(2))))
 
 define ppu_tool
@@ -313,22 +315,22 @@ $(patsubst %,$(BUILD)/%.list,tests check coverage fuzz lint units): $(BUILD)/%.l
 
 .PHONY: test
 test: $(TEST_TARGETS) $(BUILD)/tests.list ## build and run every test (T=word: only those with the word in their name)
-	$(Q)tests/run --list $(BUILD)/tests.list --results $(BUILD)/test-results.json
+	$(Q)tests/run --patience $(PATIENCE) --list $(BUILD)/tests.list --results $(BUILD)/test-results.json
 
 .PHONY: check
 check: $(CHECK_TARGETS) $(BUILD)/check.list ## run the fast tests and the checks of the tree, without QEMU
 	$(Q)git diff --name-only -z --diff-filter=d HEAD -- '*.c' '*.h' '*.c.inc' | xargs -0 -r clang-format-14 --dry-run -Werror
-	$(Q)tests/run --list $(BUILD)/check.list --results $(BUILD)/check-results.json
+	$(Q)tests/run --patience $(PATIENCE) --list $(BUILD)/check.list --results $(BUILD)/check-results.json
 
 .PHONY: coverage
 coverage: $(COVERAGE_TARGETS) $(BUILD)/coverage.list ## which lines the C tests run: a table, and build/coverage/report/index.html (T=word)
 	$(Q)find $(BUILD)/coverage -name '*.gcda' -delete
-	$(Q)tests/run --list $(BUILD)/coverage.list --results $(BUILD)/coverage-results.json
+	$(Q)tests/run --patience $(PATIENCE) --list $(BUILD)/coverage.list --results $(BUILD)/coverage-results.json
 	$(Q)tools/check/coverage $(BUILD)/coverage
 
 .PHONY: requirements
 requirements: $(TEST_TARGETS) $(BUILD)/tests.list ## run the tests, then print one line for each requirement A1 to F9
-	$(Q)tests/run --list $(BUILD)/tests.list --results $(BUILD)/test-results.json || true
+	$(Q)tests/run --patience $(PATIENCE) --list $(BUILD)/tests.list --results $(BUILD)/test-results.json || true
 	$(Q)tools/requirements $(if $(T),--partial) docs/spec/requirements.md $(BUILD)/test-results.json
 
 .PHONY: bench
@@ -357,7 +359,7 @@ fresh: deb ## run what README.md says on a minimal Debian 12, each command first
 .PHONY: lint
 # The analysers look at our files inside QEMU with the flags that QEMU's build uses. With an empty cache they take minutes.
 lint: $(BUILD)/lint.list $(BUILD)/units.list $(QEMU) $(OPENCL_CALLS) ## check the tree, and ask other compilers and static analysers
-	$(Q)tests/run --list $(BUILD)/lint.list --results $(BUILD)/lint-results.json
+	$(Q)tests/run --patience $(PATIENCE) --list $(BUILD)/lint.list --results $(BUILD)/lint-results.json
 
 .PHONY: format
 format: ## format every C file as .clang-format says

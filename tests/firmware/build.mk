@@ -30,6 +30,5 @@ $(eval $(call firmware_test,levels))
 FIRMWARE_IMAGES := $(BUILD)/firmware/picolibc $(BUILD)/firmware/newlib
 $(eval $(call ppu_script_test,firmware-image,tests/firmware/test_image.py $(FIRMWARE_IMAGES),$(addsuffix /ppufw.elf,$(FIRMWARE_IMAGES))))
 
-TIMEOUT_firmware-workq = 180
 TIMEOUT_firmware-mutations = 300
 $(eval $(call ppu_script_test,firmware-mutations,tests/firmware/test_mutations.py $(BUILD)/mutations $(BUILD)/plain/libppu-firmware.a,$(BUILD)/plain/libppu-firmware.a))

@@ -35,13 +35,13 @@ BEHAVIOURS = {
 }
 
 
-def run(*lines):
+def run(*lines, options=()):
     """(exit status, output, results) of the runner for list lines of (name, limit, mode, command)."""
     with tempfile.TemporaryDirectory() as scratch:
         tests, results = Path(scratch, "list"), Path(scratch, "results.json")
         tests.write_text("".join("\t".join(map(str, line)) + "\n" for line in lines))
         done = subprocess.run(
-            [TOP / "tests/run", "--list", tests, "--results", results],
+            [TOP / "tests/run", *options, "--list", tests, "--results", results],
             capture_output=True, text=True, timeout=60)
         return done.returncode, done.stdout, json.loads(results.read_text())
 
@@ -57,6 +57,11 @@ def test_hanging_program():
     status, output, _ = run(("hangs", 1, "parallel", "echo 1..1; sleep 50 & sleep 50"))
     assert time.monotonic() - start < 20
     assert status != 0 and "still running after 1 s" in output, output
+
+
+def test_patience():
+    status, output, _ = run(("hangs", 1, "parallel", "echo 1..1; sleep 50"), options=("--patience", "2"))
+    assert status != 0 and "still running after 2 s" in output, output
 
 
 def test_left_over_process():
@@ -165,6 +170,7 @@ tap.main(
       lambda command=command, summary=summary: check_behaviour(command, summary))
      for name, (command, summary) in BEHAVIOURS.items()] + [
         ("a program that hangs is ended and counted as failed", test_hanging_program),
+        ("a test may take as many times its limit as is said", test_patience),
         ("processes that a program leaves behind are ended", test_left_over_process),
         ("only the output of failures is shown", test_output_of_failure_is_shown),
         ("the time of processors is told", test_processor_time),
