@@ -3,8 +3,8 @@
 #ifndef PPU_SANITIZER_WORDS_H
 #define PPU_SANITIZER_WORDS_H
 
+#include <stdbool.h>
 #include <stdint.h>
-#include <string.h>
 
 #include "ppu/macros.h"
 
@@ -14,20 +14,29 @@ static const char ppu_sanitizer_words_wrong[] = "is not a list, with commas, of 
 #include "ppu/sanitizer.def"
                                                 "or all";
 
-/* The bit of a word, all bits for `all`; 0: it is none. */
-static inline uint32_t ppu_sanitizer_word(const char *word, size_t len)
+/* Says whether the word that a list begins with, up to a comma or its end, is this one. */
+static inline bool ppu_sanitizer_word_is(const char *list, const char *word)
+{
+    while (*word != '\0' && *list == *word) {
+        list++;
+        word++;
+    }
+    return *word == '\0' && (*list == '\0' || *list == ',');
+}
+
+/* The bit of the word that a list begins with, all bits for `all`; 0: it is none. */
+static inline uint32_t ppu_sanitizer_word(const char *list)
 {
     static const char *const names[] = {
 #define PPU_SANITIZER(name, bit, text, what) [bit] = (text),
 #include "ppu/sanitizer.def"
     };
-    const uint32_t all = (1u << PPU_ARRAY_SIZE(names)) - 1;
 
-    if (len == strlen("all") && memcmp(word, "all", len) == 0) {
-        return all;
+    if (ppu_sanitizer_word_is(list, "all")) {
+        return (1u << PPU_ARRAY_SIZE(names)) - 1;
     }
     for (uint32_t i = 0; i < PPU_ARRAY_SIZE(names); i++) {
-        if (len == strlen(names[i]) && memcmp(word, names[i], len) == 0) {
+        if (ppu_sanitizer_word_is(list, names[i])) {
             return 1u << i;
         }
     }
@@ -40,13 +49,15 @@ static inline uint32_t ppu_sanitizer_words(const char *list)
     uint32_t bits = 0;
 
     for (;;) {
-        const size_t len = strcspn(list, ",");
-        const uint32_t one = ppu_sanitizer_word(list, len);
+        const uint32_t one = ppu_sanitizer_word(list);
         bits |= one;
-        if (one == 0 || list[len] == '\0') {
+        while (*list != '\0' && *list != ',') {
+            list++;
+        }
+        if (one == 0 || *list == '\0') {
             return one == 0 ? 0 : bits;
         }
-        list += len + 1;
+        list++;
     }
 }
 

@@ -88,9 +88,9 @@ static LLVMValueRef sreg_place(const struct loop *l, uint32_t reg)
 /* i1: the sets of the groups have a lane. */
 static LLVMValueRef any(const struct loop *l, LLVMValueRef sets[LOOP_GROUPS])
 {
-    LLVMValueRef all = sets[0];
+    LLVMValueRef all = LLVMConstNull(l->t->mask);
 
-    for (uint32_t group = 1; group < l->groups; group++) {
+    for (uint32_t group = 0; group < l->groups; group++) {
         all = LLVMBuildOr(l->t->builder, all, sets[group], "");
     }
     return LLVMBuildICmp(l->t->builder, LLVMIntNE, loop_bits(l, all), LLVMConstNull(l->t->i16), "");

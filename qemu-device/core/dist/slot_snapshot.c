@@ -77,7 +77,7 @@ static bool switched_cta_load(struct core *core, struct dist_slot *slot, uint32_
 
 static bool switched_ctas_load(struct core *core, struct dist_slot *slot, uint32_t count, struct snap *snap)
 {
-    uint32_t *chunk = malloc(slot->task.cta_chunks[1] * sizeof(*chunk)); /* of a wide one: no other has more */
+    uint32_t *chunk = calloc(slot->task.cta_chunks[1], sizeof(*chunk)); /* of a wide one: no other has more */
     bool good = chunk;
 
     slot->switched_cta = calloc(count, sizeof(slot->switched_cta[0]));
