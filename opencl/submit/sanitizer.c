@@ -233,7 +233,7 @@ static void print_barrier(FILE *to, const struct ppu_sanitizer_report *report)
 
 static void print_report(FILE *to, const struct print_source *source, const struct ppu_sanitizer_report *report)
 {
-    const uint32_t check = ppu_sanitizer_word(report->site.check, strlen(report->site.check));
+    const uint32_t check = ppu_sanitizer_word(report->site.check);
 
     if (check == PPU_SANITIZE_RACE) {
         print_race(to, source, report);

@@ -37,7 +37,8 @@ struct ppu_context *submitter_space(const struct submitter *submitter)
 
 bool submitter_takes(const struct submitter *submitter, const struct _cl_event *event)
 {
-    return submitter->count < SUBMITTER_DEPTH && (!event->work.prints.view || !submitter->printing);
+    return submitter->count < SUBMITTER_DEPTH && !submitter->failing &&
+           (!event->work.prints.view || !submitter->printing);
 }
 
 /* What a kernel that checks itself finds behind its buffer. */
@@ -132,26 +133,19 @@ void submitter_issue(struct submitter *submitter, cl_event event)
 
 /* ---- and back ---- */
 
-/* What a command has left that runs no more, for the program's callback. */
-struct said {
-    const char *lost; /* why some of it is; NULL: nothing is */
-    char *reports;    /* NULL: none */
-};
-
-static struct said print(struct submitter *submitter, cl_event event)
+/*
+ * Without the lock, of a command that runs no more: prints, and tells the program's callback. Whoever waits for the
+ * command is told after that, so that a program that has waited has all reports.
+ */
+static void tell_prints(struct submitter *submitter, cl_event event)
 {
-    struct said said = { NULL, NULL };
+    cl_context context = submitter->queue->context;
+    char *reports = NULL;
 
-    said.lost = printf_end(ppu_memory_host(submitter->printed), &event->work.prints, &said.reports);
-    return said;
-}
-
-/* Without the lock. */
-static void said_tell(cl_context context, const struct said *said)
-{
-    sanitizer_tell(context, said->reports);
-    if (said->lost) {
-        context_notify(context, "printf", said->lost);
+    const char *lost = printf_end(ppu_memory_host(submitter->printed), &event->work.prints, &reports);
+    sanitizer_tell(context, reports);
+    if (lost) {
+        context_notify(context, "printf", lost);
     }
 }
 
@@ -183,22 +177,29 @@ static void land(struct submitter *submitter, cl_int status)
     event_end(event, status);
 }
 
-/* The first command in flight has done wrong; those behind it were never begun. */
-static struct said fail_all(struct submitter *submitter, enum ppu_err err)
+/*
+ * With the lock, which it gives away while it tells what was printed: the first command in flight has done wrong, and
+ * those behind it were never begun.
+ */
+static void fail_all(struct submitter *submitter, enum ppu_err err)
 {
+    cl_context context = submitter->queue->context;
     cl_command_queue workq = submitter->queue->filled;
     bool again = !workq || ppu_workq_reset(workq->workq) == PPU_OK;
+
     submitter->broken = ppu_channel_reset(submitter->channel) != PPU_OK || !again;
-    cl_int status = device_error(err);
-    struct said said = { NULL, NULL };
     if (submitter->printing) {
-        said = print(submitter, submitter->printing);
+        submitter->failing = true;
+        pthread_mutex_unlock(&context->lock);
+        tell_prints(submitter, submitter->printing);
+        pthread_mutex_lock(&context->lock);
+        submitter->failing = false;
     }
+    cl_int status = device_error(err);
     for (uint32_t left = submitter->count; left > 0; left--) {
         land(submitter, status);
         status = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
     }
-    return said;
 }
 
 /* A word that is no number of seconds changes nothing. */
@@ -233,7 +234,6 @@ static void await_first(struct submitter *submitter)
     cl_event event = submitter->flight[submitter->first];
     const struct ppu_event done = event->done;
     bool prints = submitter->printing == event;
-    struct said said = { NULL, NULL };
     struct ppu_error error;
 
     pthread_mutex_unlock(&context->lock);
@@ -243,7 +243,7 @@ static void await_first(struct submitter *submitter)
         context_notify(context, event_command_name(event), told != PPU_OK ? error.text : ppu_error_text(err));
     }
     if (err == PPU_OK && prints) {
-        said = print(submitter, event);
+        tell_prints(submitter, event);
     }
     if (err == PPU_OK) {
         finish_event(submitter, event);
@@ -252,10 +252,9 @@ static void await_first(struct submitter *submitter)
     if (err == PPU_OK) {
         land(submitter, CL_COMPLETE);
     } else {
-        said = fail_all(submitter, err);
+        fail_all(submitter, err);
     }
     context_unlock_and_dispatch(context);
-    said_tell(context, &said);
     pthread_mutex_lock(&context->lock);
 }
 

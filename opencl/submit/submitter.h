@@ -22,6 +22,7 @@ struct submitter {
     uint64_t ended_ns;           /* when the last command has, by the host's clock; of the thread */
     uint64_t notice_ns;          /* after so long the program is told what a command waits for */
     bool broken;                 /* its channel cannot be used again */
+    bool failing;                /* what is in flight has failed, and is about to be told: nothing joins it */
     bool threaded;
     pthread_t thread; /* waits for the commands in flight */
     pthread_cond_t work;

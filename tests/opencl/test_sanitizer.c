@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "ppu/macros.h"
 #include "tests/opencl/fixture.h"
@@ -25,6 +26,7 @@
 static struct {
     pthread_mutex_t lock;
     char *text;
+    useconds_t pause_us; /* before it notes anything */
 } told = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 static void CL_CALLBACK listen(const char *text, const void *data, size_t bytes, void *user)
@@ -34,6 +36,7 @@ static void CL_CALLBACK listen(const char *text, const void *data, size_t bytes,
     (void)data;
     (void)bytes;
     (void)user;
+    usleep(told.pause_us);
     pthread_mutex_lock(&told.lock);
     if (asprintf(&all, "%s%s", told.text ? told.text : "", text) >= 0) {
         free(told.text);
@@ -342,6 +345,43 @@ static void a_site_is_reported_once(void **state)
     listener_end(&l);
 }
 
+/* Of kernels that end, and of one that a fault ends. */
+static void reports_are_told_before_the_command_has_ended(void **state)
+{
+    static const char text[] = "kernel void told_first(global int *out) { out[0] = get_global_id(0); }\n"
+                               "kernel void told_fault(global int *out)\n"
+                               "{\n"
+                               "    out[0] = get_global_id(0);\n"
+                               "    *(volatile global int *)(ulong)64 = 2;\n"
+                               "}\n";
+    static const struct {
+        const char *name;
+        cl_int error; /* of clFinish */
+    } kernels[] = { { "told_first", CL_SUCCESS }, { "told_fault", CL_OUT_OF_RESOURCES } };
+    struct listener l = listener_new(*state);
+    cl_program program = build(&l, text, "-fsanitize=race");
+    cl_mem a = buffer(&l, 16);
+    const size_t global = 10;
+    cl_int error = CL_SUCCESS;
+
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(kernels); i++) {
+        cl_kernel kernel = clCreateKernel(program, kernels[i].name, &error);
+        check(error);
+        check(clSetKernelArg(kernel, 0, sizeof(cl_mem), &a));
+        told.pause_us = 100000;
+        check(clEnqueueNDRangeKernel(l.queue, kernel, 1, NULL, &global, NULL, 0, NULL, NULL));
+        assert_int_equal(clFinish(l.queue), kernels[i].error);
+        told.pause_us = 0;
+        char *reports = take_reports();
+        assert_says(reports, "race: store of 4 bytes, argument 0 'out'");
+        free(reports);
+        check(clReleaseKernel(kernel));
+    }
+    check(clReleaseMemObject(a));
+    check(clReleaseProgram(program));
+    listener_end(&l);
+}
+
 /* ---- what becomes of the access ---- */
 
 static void wrong_stores_are_left_out_and_wrong_loads_give_zero(void **state)
@@ -510,6 +550,7 @@ int main(void)
         cl_test("a report names place, work-item, distance, value and allocation",
                 a_report_names_site_work_item_distance_value_and_allocation),
         cl_test("a place is reported once", a_site_is_reported_once),
+        cl_test("reports are told before the command has ended", reports_are_told_before_the_command_has_ended),
         cl_test("wrong stores are left out, and wrong loads give zero",
                 wrong_stores_are_left_out_and_wrong_loads_give_zero),
         cl_test("released memory and the space behind memory are known",
