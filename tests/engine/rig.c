@@ -215,22 +215,31 @@ void rig_step(struct rig *rig)
     }
 }
 
+/* Keeps the first fault of all. */
+static void take_faults(struct rig *rig, struct outcome *outcome)
+{
+    struct ppu_fault_event fault;
+
+    while (ring_pop(rig->board, PPU_RING_FAULT, &fault)) {
+        if (!outcome->faulted) {
+            outcome->fault = fault;
+        }
+        outcome->faulted = true;
+    }
+}
+
 bool rig_wait(struct rig *rig, uint32_t slot, struct outcome *outcome)
 {
     *outcome = (struct outcome){ .faulted = false };
     for (uint32_t step = 0; step < WAIT_STEPS; step++) {
-        struct ppu_fault_event fault;
+        bool ended = false;
 
-        while (ring_pop(rig->board, PPU_RING_FAULT, &fault)) {
-            if (!outcome->faulted) {
-                outcome->fault = fault;
-            }
-            outcome->faulted = true;
+        while (!ended && ring_pop(rig->board, PPU_RING_SLOT, &outcome->event)) {
+            ended = outcome->event.kind != PPU_SLOT_FLUSHED && outcome->event.slot == slot;
         }
-        while (ring_pop(rig->board, PPU_RING_SLOT, &outcome->event)) {
-            if (outcome->event.kind != PPU_SLOT_FLUSHED && outcome->event.slot == slot) {
-                return true;
-            }
+        take_faults(rig, outcome); /* what ended the task was posted before its end */
+        if (ended) {
+            return true;
         }
         rig_step(rig);
     }
