@@ -20,7 +20,7 @@
 
 #define CLOCK_READS 4u
 #define CLOCK_READS_WATCHED 32u /* when the tool is there that started the process */
-#define TOOL_ANSWERS_MS 5000
+#define TOOL_SAYS_MS 20000      /* a tool that has said nothing for so long is not there any more */
 
 static struct {
     pthread_once_t once;
@@ -32,7 +32,20 @@ static struct {
 
 /* ---- the tool that started this process ---- */
 
-/* True: the tool has mapped the file. */
+/* True: the tool has done what it was told. */
+static bool await_tool(void)
+{
+    struct pollfd answer = { .fd = recorder.tool, .events = POLLIN };
+    uint8_t said = PPU_RECORDER_WORKS;
+
+    while (said == PPU_RECORDER_WORKS) {
+        if (poll(&answer, 1, TOOL_SAYS_MS) != 1 || recv(recorder.tool, &said, 1, 0) != 1) {
+            return false;
+        }
+    }
+    return said == PPU_RECORDER_DONE;
+}
+
 static bool send_file(const struct ppu_recorder_message *message, int fd)
 {
     union {
@@ -43,12 +56,9 @@ static bool send_file(const struct ppu_recorder_message *message, int fd)
     struct msghdr header = {
         .msg_iov = &text, .msg_iovlen = 1, .msg_control = control.bytes, .msg_controllen = sizeof(control.bytes)
     };
-    struct pollfd answer = { .fd = recorder.tool, .events = POLLIN };
-    char byte = 0;
 
     memcpy(CMSG_DATA(&control.head), &fd, sizeof(fd));
-    return sendmsg(recorder.tool, &header, MSG_NOSIGNAL) == (ssize_t)sizeof(*message) &&
-           poll(&answer, 1, TOOL_ANSWERS_MS) == 1 && recv(recorder.tool, &byte, 1, 0) == 1;
+    return sendmsg(recorder.tool, &header, MSG_NOSIGNAL) == (ssize_t)sizeof(*message) && await_tool();
 }
 
 /* A tool that does not answer is not asked again. */
@@ -354,13 +364,16 @@ void recorder_send(enum ppu_recorder_message_kind kind, uint32_t entry, int fd)
 
 void recorder_remove_device(struct ppu_device *device)
 {
-    uint32_t entry = device->recorded;
+    uint32_t number = device->recorded;
 
-    if (entry != RECORDER_NONE) {
+    if (number != RECORDER_NONE) {
+        struct ppu_recorder_device *entry = &recorder.file->device[number];
         pthread_mutex_lock(&recorder.lock);
-        compare_clocks(device, &recorder.file->device[entry]);
-        tell_tool(PPU_RECORDER_CLOSES, entry, recorder.fd);
-        shared_store_release(&recorder.file->device[entry].state, PPU_RECORDER_CLOSED);
+        compare_clocks(device, entry);
+        entry->fw_trace_to = ppu_trace_next(device, PPU_TRACE_OF_FIRMWARE);
+        entry->dev_trace_to = ppu_trace_next(device, PPU_TRACE_OF_DEVICE);
+        tell_tool(PPU_RECORDER_CLOSES, number, recorder.fd);
+        shared_store_release(&entry->state, PPU_RECORDER_CLOSED);
         pthread_mutex_unlock(&recorder.lock);
     }
 }

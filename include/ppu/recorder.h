@@ -14,7 +14,7 @@
 
 #define PPU_RECORDER_FILE "ppu-recorder" /* name of the file, as in /proc/PID/fd */
 #define PPU_RECORDER_MAGIC 0x52505550u   /* "PUPR" */
-#define PPU_RECORDER_VERSION 2u
+#define PPU_RECORDER_VERSION 3u
 #define PPU_RECORDER_HEAD_BYTES 64u /* in front of the devices */
 #define PPU_RECORDER_DEVICES 64u    /* open at once */
 #define PPU_RECORDER_RECORDS 65536u /* a power of two */
@@ -56,7 +56,9 @@ struct ppu_recorder_device {
     uint32_t state_area;      /* VRAM offset of struct ppu_state; 0: there is none */
     uint32_t fw_trace_from;   /* tails of the flight recorders when the process opened the device */
     uint32_t dev_trace_from;
-    uint32_t reserved[5];
+    uint32_t fw_trace_to; /* and when it closed it */
+    uint32_t dev_trace_to;
+    uint32_t reserved[3];
 };
 PPU_ASSERT_SIZE(struct ppu_recorder_device, 128);
 
@@ -104,8 +106,13 @@ PPU_ASSERT_OFFSET(struct ppu_recorder, device, PPU_RECORDER_HEAD_BYTES);
 
 /*
  * How a program reaches the tool that records it from its start: PPU_TRACE names a socket (SOCK_SEQPACKET). Each
- * message has one file and is answered by one byte when the tool has mapped it.
+ * message has one file and is answered by PPU_RECORDER_DONE when the tool has mapped it, or has read what is told.
+ * Until then a tool says now and then that it is at work: a program waits for one that does, and for no other.
  */
+enum ppu_recorder_answer {
+    PPU_RECORDER_DONE = 0,
+    PPU_RECORDER_WORKS = 1,
+};
 enum ppu_recorder_message_kind {
     PPU_RECORDER_HELLO = 1,  /* the file of the recorder */
     PPU_RECORDER_DEVICE = 2, /* the file of a device's VRAM */

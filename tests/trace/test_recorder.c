@@ -7,6 +7,7 @@
 
 #include <pthread.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "ppu/macros.h"
@@ -271,6 +272,33 @@ static void what_was_overwritten_is_told(void **state)
     watch_end(&watch);
 }
 
+/* The recorders of a device that was closed may be gone before they were read. */
+static void what_went_with_its_device_is_told(void **state)
+{
+    struct api *api = *state;
+
+    watch_this_process();
+    poll_all(0);
+    struct ppu_recorder_device *entry = &watch.process[0].recorder->device[ppu_device_recorded(api->device)];
+    uint8_t *vram = mmap(NULL, entry->vram_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, entry->vram_fd, 0);
+    assert_ptr_not_equal(vram, MAP_FAILED);
+    struct ppu_trace_ring *ring = (void *)(vram + entry->dev_trace);
+    const uint32_t size = ring->size, read = seen.lost_of[RECORD_OF_DEVICE];
+    entry->dev_trace_to = ppu_trace_next(api->device, PPU_TRACE_OF_DEVICE) + 7;
+    entry->fw_trace_to = 0; /* of a program that has told nothing */
+    __atomic_store_n(&ring->size, 0, __ATOMIC_RELEASE);
+    __atomic_store_n(&entry->state, PPU_RECORDER_CLOSED, __ATOMIC_RELEASE);
+    poll_all(0);
+    poll_all(0);
+    assert_int_equal(seen.closed, 1);
+    assert_int_equal(seen.lost_of[RECORD_OF_DEVICE] - read, 7);
+    assert_int_equal(seen.lost_of[RECORD_OF_FIRMWARE], 0);
+    __atomic_store_n(&ring->size, size, __ATOMIC_RELEASE);
+    __atomic_store_n(&entry->state, PPU_RECORDER_OPEN, __ATOMIC_RELEASE);
+    munmap(vram, entry->vram_bytes);
+    watch_end(&watch);
+}
+
 /* A device that is closed is read to its end, and is watched no more; the next in its entry is another. */
 static void devices_come_and_go(void **state)
 {
@@ -343,6 +371,7 @@ int main(void)
         api_test("nothing is recorded that nobody wants", nothing_is_recorded_unasked),
         api_test("many threads record, and nothing is missing", many_threads_record),
         api_test("what was overwritten is told of a program that starts", what_was_overwritten_is_told),
+        api_test("what went with its device before it was read is told", what_went_with_its_device_is_told),
         api_test("devices come and go", devices_come_and_go),
         api_test("lies in the file do no harm", lies_do_no_harm),
     };

@@ -57,6 +57,14 @@ static int file_of(struct msghdr *header)
     return fd;
 }
 
+/* False: the program is gone, or reads nothing. */
+static bool answer(const struct door_program *program, enum ppu_recorder_answer what)
+{
+    const uint8_t byte = (uint8_t)what;
+
+    return send(program->fd, &byte, sizeof(byte), MSG_NOSIGNAL) == (ssize_t)sizeof(byte);
+}
+
 static bool take_message(struct watch *watch, struct door_program *program, const struct ppu_recorder_message *message,
                          int fd, uint64_t until_ns)
 {
@@ -81,6 +89,7 @@ static bool take_message(struct watch *watch, struct door_program *program, cons
         close(fd);
     }
     while (message->kind == PPU_RECORDER_CLOSES && watch_poll(watch, until_ns) > 0) {
+        answer(program, PPU_RECORDER_WORKS);
     }
     return !why;
 }
@@ -109,7 +118,7 @@ static bool serve(struct watch *watch, struct door_program *program, uint64_t un
         }
         return false;
     }
-    return take_message(watch, program, &message, fd, until_ns) && send(program->fd, "", 1, MSG_NOSIGNAL) == 1;
+    return take_message(watch, program, &message, fd, until_ns) && answer(program, PPU_RECORDER_DONE);
 }
 
 void door_serve(struct door *door, struct watch *watch, int timeout_ms, uint64_t until_ns)

@@ -57,6 +57,7 @@ uint32_t follow_read(struct follow *follow, uint64_t now_ns, struct ppu_trace_re
                      uint64_t *lost)
 {
     uint32_t tail = tail_of(follow), taken = 0;
+    uint64_t torn = 0; /* behind the last that was taken */
 
     *lost = 0;
     if (!is_there(follow)) {
@@ -72,14 +73,27 @@ uint32_t follow_read(struct follow *follow, uint64_t now_ns, struct ppu_trace_re
     while (taken < most && follow->next != tail) {
         if (ppu_trace_take(record_at(follow), follow->next, &records[taken])) {
             taken++;
+            *lost += torn;
+            torn = 0;
         } else if (is_incomplete(follow, now_ns)) {
             break;
         } else {
-            ++*lost;
+            torn++;
         }
         follow->waits_since_ns = 0;
         follow->next++;
     }
-    *lost = is_there(follow) ? *lost : 0;
+    if (is_there(follow)) {
+        *lost += torn;
+    } else {
+        follow->next -= (uint32_t)torn; /* what was found there meanwhile were no records */
+    }
     return taken;
+}
+
+uint32_t follow_left(const struct follow *follow, uint32_t end)
+{
+    uint32_t left = end - follow->next;
+
+    return follow->ring && left <= UINT32_MAX / 2 ? left : 0;
 }

@@ -278,16 +278,21 @@ static void compare_clocks(const struct watch *watch, struct watch_device *devic
     }
 }
 
+static void tell_lost(const struct watch *watch, uint32_t source, uint32_t owner, uint64_t lost)
+{
+    if (lost > 0) {
+        const struct record_lost missing = { source, owner, lost };
+        watch->sink->lost(watch->sink->opaque, &missing);
+    }
+}
+
 static uint32_t read_ring(struct watch *watch, struct follow *follow, uint32_t source, uint32_t owner)
 {
     const struct record_events told = { source, owner };
     uint64_t lost = 0;
     uint32_t count = follow->ring ? follow_read(follow, clock_now_ns(), watch->batch, WATCH_BATCH, &lost) : 0;
 
-    if (lost > 0) {
-        const struct record_lost missing = { source, owner, lost };
-        watch->sink->lost(watch->sink->opaque, &missing);
-    }
+    tell_lost(watch, source, owner, lost);
     if (count > 0) {
         watch->sink->events(watch->sink->opaque, &told, watch->batch, count);
     }
@@ -305,6 +310,22 @@ static void take_bounds(struct watch_device *device, const struct ppu_recorder_d
         device->clock_high_ns = PPU_MIN(device->clock_high_ns, high_ns);
         device->clock_told = false;
     }
+}
+
+/* Of a device that is open no more, and has no more to read; `entry` may be another's by now. */
+static void end_device(const struct watch *watch, struct watch_device *device, const struct ppu_recorder_device *entry)
+{
+    if (entry->generation == device->generation) {
+        tell_lost(watch, RECORD_OF_FIRMWARE, device->number,
+                  follow_left(&device->follow[RECORD_OF_FIRMWARE], entry->fw_trace_to));
+        tell_lost(watch, RECORD_OF_DEVICE, device->number,
+                  follow_left(&device->follow[RECORD_OF_DEVICE], entry->dev_trace_to));
+    }
+    attach_unmap_vram(device->vram, device->info.vram_bytes);
+    attach_unmap_warps(device->warps, device->info.dev_trace);
+    device->vram = NULL;
+    device->warps = NULL;
+    watch->sink->device_closed(watch->sink->opaque, device->number);
 }
 
 static uint32_t poll_device(struct watch *watch, struct watch_device *device)
@@ -330,11 +351,7 @@ static uint32_t poll_device(struct watch *watch, struct watch_device *device)
         take_bounds(device, entry);
     }
     if (!open && count == 0) {
-        attach_unmap_vram(device->vram, device->info.vram_bytes);
-        attach_unmap_warps(device->warps, device->info.dev_trace);
-        device->vram = NULL;
-        device->warps = NULL;
-        watch->sink->device_closed(watch->sink->opaque, device->number);
+        end_device(watch, device, entry);
     }
     return count;
 }
