@@ -776,7 +776,7 @@ static void beside_the_overlap(void **context)
 
 /* ---- wrong relations ---- */
 
-#define WRONG_KERNELS 25u
+#define WRONG_KERNELS 25u /* at most: one that computes something else is enough */
 
 static void without_overlaps(struct known *known)
 {
@@ -839,16 +839,17 @@ static bool is_noticed(struct check *check)
 static void wrong_relations(void **context)
 {
     for (size_t l = 0; l < PPU_ARRAY_SIZE(lies); l++) {
-        uint32_t caught = 0;
-        for (uint64_t seed = 1; seed <= WRONG_KERNELS; seed++) {
+        bool noticed = false;
+        for (uint64_t seed = 1; seed <= WRONG_KERNELS && !noticed; seed++) {
             struct check *check = check_new(*context, seed);
             check_layout(check, seed);
             lies[l].falsify(&check->known);
-            caught += is_noticed(check);
+            noticed = is_noticed(check);
             check_free(check);
         }
-        print_message("%s: %u of %u kernels computed something else\n", lies[l].name, caught, WRONG_KERNELS);
-        assert_true(caught > 0);
+        if (!noticed) {
+            fail_msg("%s: %u kernels computed the same", lies[l].name, WRONG_KERNELS);
+        }
     }
 }
 
