@@ -6,6 +6,8 @@ import json
 import os
 import re
 import signal
+import socket
+import struct
 import subprocess
 import sys
 import tempfile
@@ -23,6 +25,7 @@ KERNELS = TOP / "build/kernels"
 ENVIRONMENT = os.environ | {"OCL_ICD_VENDORS": str(TOP / "build/opencl/ppu.icd")}
 FOLDER = tempfile.TemporaryDirectory()
 CLOCKS_US = 10
+CLOSES, DONE, WORKS = 6, b"\0", b"\1"  # of include/ppu/recorder.h
 
 
 def at(name):
@@ -187,6 +190,45 @@ def no_ppu():
     refused(f"record process {os.getpid()}: it has not opened a PPU", "-o", at("none.trace"), "--pid", str(os.getpid()))
 
 
+def tool_for(name, close):
+    """Runs saxpy under a tool that does nothing but answer; `close` answers that the device is about to be closed."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listener:
+        listener.bind(at(name))
+        listener.listen(1)
+        program = subprocess.Popen([TOOLS / "saxpy", f"{KERNELS}/saxpy.ppu"], cwd=TOP, env=ENVIRONMENT | {"PPU_TRACE": at(name)},
+                                   stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
+        tool, _ = listener.accept()
+        kinds = []
+        with tool:
+            while True:
+                message, files, _, _ = socket.recv_fds(tool, 8, 1)
+                for file in files:
+                    os.close(file)
+                if not message:
+                    break
+                kinds.append(struct.unpack("II", message)[0])
+                if kinds[-1] == CLOSES and not close(tool, program):
+                    break
+                tool.send(DONE)
+        assert program.communicate(timeout=60)[0] == "y[1000] = 2001\n" and program.returncode == 0, program.returncode
+    assert kinds[-1] == CLOSES and kinds.count(CLOSES) == 1, kinds
+
+
+def slow_tool():
+    def close(tool, program):
+        for _ in range(4):
+            tool.send(WORKS)
+            time.sleep(0.2)
+            assert program.poll() is None
+        return True
+
+    tool_for("slow", close)
+
+
+def leaving_tool():
+    tool_for("leaves", lambda tool, program: False)
+
+
 def bad_options():
     refused("record what?")
     refused("exclude each other", "--all", "--pid", "1")
@@ -224,6 +266,8 @@ if __name__ == "__main__":
         ("what has to be asked for is not there else", plain),
         ("machines that already run, and one that goes away", running),
         ("programs without a PPU, and no program", no_ppu),
+        ("a program waits for a tool that says that it is at work, before its device is closed", slow_tool),
+        ("a program does not wait for a tool that has left", leaving_tool),
         ("wrong options are refused in words", bad_options),
         ("what is no record, or half of one, is told in words", bad_records),
     ])
