@@ -33,8 +33,6 @@ $(eval $(call ppu_script_test,guest,tests/guest/run $(GUEST_TESTS),$(GUEST_READY
 # The tools that look inside, in one boot.
 $(eval $(call guest_program,top-worker,tests/top/worker.c,-Iruntime/include,ppu -pthread))
 GUEST_TOOLS := ppu-trace ppu-prof ppu-top saxpy bfs top-worker
-# Beside other tests a timeline lacked CTAs, which it did not count as missing: where they went is not known.
-SERIAL_guest-tools := 1
 TIMEOUT_guest-tools := 300
 $(eval $(call ppu_script_test,guest-tools,tests/guest/test_tools.py,$(GUEST_READY) $(addprefix $(GUEST_DIR)/programs/,$(GUEST_TOOLS)) $(addprefix $(BUILD)/kernels/,saxpy.ppu bfs.ppu spin.ppu)))
 
