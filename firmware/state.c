@@ -46,6 +46,7 @@ void state_publish(void)
     state->bytes = state_bytes();
     state->tables = PPU_STATE_TABLES;
     state->members = PPU_STATE_MEMBERS;
+    state->debug.owner = 0; /* of a firmware that was here before */
     for (uint32_t i = 0; i < PPU_STATE_TABLES; i++) {
         const struct state_rows *rows = tables[i];
         state->table[i] = (struct ppu_state_table){

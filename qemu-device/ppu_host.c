@@ -9,6 +9,7 @@
 #include "qemu/main-loop.h"
 #include "system/cpu-timers.h"
 
+#include "debugger.h"
 #include "ppu.h"
 #include "trace.h"
 
@@ -220,7 +221,9 @@ static void look_for_readers(void *opaque)
     if (core_show(s->core)) {
         s->watched_until_ns = now_ns + PPU_STATE_AWAKE_NS;
     }
-    timer_mod_ns(s->readers, now_ns + (now_ns < s->watched_until_ns ? PPU_STATE_WATCH_NS : PPU_STATE_LOOK_NS));
+    timer_mod_ns(s->readers, now_ns + (core_debug(s->core, (uint64_t)now_ns) ? PPU_DEBUG_LOOK_NS
+                                       : now_ns < s->watched_until_ns        ? PPU_STATE_WATCH_NS
+                                                                             : PPU_STATE_LOOK_NS));
 }
 
 void ppu_host_watch(PPUState *s)

@@ -12,6 +12,7 @@
 
 #include "ppu/base.h"
 #include "ppu/counter.h"
+#include "ppu/debug.h"
 #include "ppu/limits.h"
 
 #define PPU_STATE_VERSION 2u
@@ -122,6 +123,7 @@ struct ppu_state {
     struct ppu_state_table table[PPU_STATE_TABLES];
     struct ppu_state_span span[PPU_STATE_MEMBERS];
     struct ppu_telemetry telemetry; /* device */
+    struct ppu_debug_box debug;     /* debuggers and device (debug.h) */
     /* copies of tables follow */
 };
 PPU_ASSERT_OFFSET(struct ppu_state, table, 64);

@@ -226,6 +226,7 @@ void core_resume(struct core *core)
 void core_reset_parts(struct core *core)
 {
     sm_pool_reset(core);
+    debug_forget(core);
     dist_reset(core);
     dma_reset(core);
     semtab_reset(core);
@@ -323,7 +324,8 @@ struct core *core_new(const struct core_config *config, void *vram, const struct
     dist_reset(core);
     dma_reset(core);
     semtab_reset(core);
-    if (!sm_pool_new(core)) {
+    if (!debug_init(core) || !sm_pool_new(core)) {
+        debug_destroy(core);
         destroy_locks(core);
         free(core);
         return NULL;
@@ -339,6 +341,7 @@ void core_free(struct core *core)
     sm_pool_free(core);
     census_end(core);
     dist_free(core);
+    debug_destroy(core);
     destroy_locks(core);
     free(core);
 }

@@ -9,6 +9,7 @@
 #include "ppu/regs.h"
 #include "ppu/ring.h"
 #include "qemu-device/core/core.h"
+#include "qemu-device/core/debug_state.h"
 #include "qemu-device/core/dist/dist.h"
 #include "qemu-device/core/memory/dma.h"
 #include "qemu-device/core/memory/ring.h"
@@ -46,6 +47,7 @@ struct core {
     struct semtab semtab;
     struct dma dma;
     struct dist dist;
+    struct debug debug;
     uint32_t hook_held_count;     /* any thread */
     char refusal[SNAP_WHY_BYTES]; /* why the last snapshot was refused */
 };

@@ -27,6 +27,7 @@ $(eval $(call engine_test,first_registers,asan plain))
 $(eval $(call engine_test,prologue,asan plain))
 $(eval $(call engine_test,divergence))
 $(eval $(call engine_test,recentre,asan tsan))
+$(eval $(call engine_test,debugger,asan tsan plain))
 $(eval $(call engine_test,profile,asan tsan))
 $(eval $(call engine_test,save,asan tsan))
 $(eval $(call engine_test,snapshot,,tests/engine/liar.c))
@@ -57,7 +58,7 @@ $(eval $(call engine_test,cache,asan tsan plain,tests/engine/model_cache.c))
 
 # The engine for each level of the host's instruction set but the best, which the tests above have.
 # $(call engine_level_test,NAME,VARIANT,LEVEL)
-engine_level_programs = $(addprefix $(BUILD)/$(1)/tests/engine-,instructions patterns steady first_registers prologue pending_adds fuzz cache subvector isolation)
+engine_level_programs = $(addprefix $(BUILD)/$(1)/tests/engine-,instructions patterns steady first_registers prologue pending_adds fuzz cache subvector isolation debugger)
 define engine_level_test
 TIMEOUT_engine-$(1)-$(3) := 480
 $$(eval $$(call ppu_script_test,engine-$(1)-$(3),tests/engine/level.sh $(3) $(call engine_level_programs,$(2)),$(call engine_level_programs,$(2))))

@@ -2,12 +2,13 @@
 #include "qemu-device/core/dist/run_time.h"
 #include "ppu/tmd.h"
 #include "qemu-device/core/core_private.h"
+#include "qemu-device/core/core_state.h"
 #include "qemu-device/core/dist/slot.h"
 #include "qemu-device/core/dist/task.h"
 
 uint64_t slot_run_ns(const struct core *core, const struct dist_slot *slot)
 {
-    return slot->run_ns + (slot->in_flight != 0 ? core_now(core) - slot->run_since_ns : 0);
+    return slot->run_ns + (slot->in_flight != 0 && !slot->stands ? core_now(core) - slot->run_since_ns : 0);
 }
 
 void slot_run_ctas(const struct core *core, struct dist_slot *slot, uint32_t ctas)
@@ -24,4 +25,19 @@ void slot_run_step(const struct core *core, struct dist_slot *slot)
     if (slot->task.tmd.kind == PPU_TMD_TASKQ) {
         slot->stepped_ns = slot_run_ns(core, slot);
     }
+}
+
+void dist_stand(struct core *core, uint32_t context, bool stands)
+{
+    pthread_mutex_lock(&core->dist.lock);
+    for (uint32_t i = 0; i < core->config.slots; i++) {
+        struct dist_slot *slot = &core->dist.slot[i];
+
+        if (slot->task.tmd.context == context && slot->stands != stands) {
+            slot->run_ns = slot_run_ns(core, slot);
+            slot->run_since_ns = core_now(core);
+            slot->stands = stands;
+        }
+    }
+    pthread_mutex_unlock(&core->dist.lock);
 }

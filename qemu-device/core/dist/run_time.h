@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Measures the time that CTAs of a slot are on SMs. All [lock]. */
+/* Measures the time that CTAs of a slot are on SMs. [lock] where nothing else is said. */
 #ifndef QEMU_DEVICE_CORE_DIST_RUN_TIME_H
 #define QEMU_DEVICE_CORE_DIST_RUN_TIME_H
 
@@ -15,5 +15,7 @@ uint64_t slot_run_ns(const struct core *core, const struct dist_slot *slot);
 void slot_run_ctas(const struct core *core, struct dist_slot *slot, uint32_t ctas);
 /* A CTA of a queue task has begun or ended. Of a grid nobody asks. */
 void slot_run_step(const struct core *core, struct dist_slot *slot);
+/* The tasks of a context stand still (a debugger's doing), which is no time of theirs, or go on. [any] */
+void dist_stand(struct core *core, uint32_t context, bool stands);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "qemu-device/core/dist/slot.h"
+#include "ppu/debug.h"
 #include "ppu/regs.h"
 #include "qemu-device/core/attention.h"
 #include "qemu-device/core/core_private.h"
@@ -119,6 +120,37 @@ enum ppu_slot_state dist_shown(struct core *core, uint32_t index, uint32_t *ctas
     *ctas = slot->in_flight;
     pthread_mutex_unlock(&core->dist.lock);
     return state;
+}
+
+bool dist_describe(struct core *core, uint32_t index, struct ppu_debug_task *task)
+{
+    const struct dist_slot *slot = &core->dist.slot[index];
+    const struct ppu_tmd *tmd = &slot->task.tmd;
+
+    pthread_mutex_lock(&core->dist.lock);
+    const bool busy = slot->state != PPU_SLOT_FREE;
+    if (busy) {
+        *task = (struct ppu_debug_task){
+            .slot = index,
+            .start = slot->task.start,
+            .code_va = tmd->code_va,
+            .code_bytes = tmd->code_bytes,
+            .entry = tmd->entry,
+            .context = tmd->context,
+            .task = tmd->task,
+            .depth = tmd->depth,
+            .wave = tmd->wave,
+            .vregs = tmd->vregs,
+            .shared_bytes = tmd->shared_bytes,
+            .local_bytes = tmd->local_bytes,
+            .param_bytes = tmd->param_bytes,
+            .ctas = slot->in_flight,
+            .cta = { tmd->cta[0], tmd->cta[1], tmd->cta[2] },
+            .grid = { tmd->grid[0], tmd->grid[1], tmd->grid[2] },
+        };
+    }
+    pthread_mutex_unlock(&core->dist.lock);
+    return busy;
 }
 
 uint64_t dist_run_ns(struct core *core, uint32_t index)

@@ -30,6 +30,7 @@ struct dist_slot {
     uint32_t in_flight;           /* CTAs on SMs */
     uint64_t run_ns;              /* while there were any, until run_since_ns */
     uint64_t run_since_ns;        /* while there are some: virtual time at which run_ns was true */
+    bool stands;                  /* a debugger has stopped it: its time does not count; not in snapshots */
     uint64_t stepped_ns;          /* of a queue task: time it had run when a CTA began or ended last */
     uint8_t rank;                 /* higher ones are handed out first; atomic, written with the lock */
     bool starved;                 /* an SM found no backing for local memory, or no place to save */
@@ -56,6 +57,10 @@ struct dist_slot {
     } * switched_cta;
     uint32_t switched_room; /* elements there */
 };
+
+struct ppu_debug_task;
+/* Describes the task of a slot to debuggers; false: it has none. [any] */
+bool dist_describe(struct core *core, uint32_t index, struct ppu_debug_task *task);
 
 void dist_rank(struct core *core, uint32_t index, uint32_t value);
 /* True: some slot has a task of the address space. */

@@ -209,6 +209,7 @@ void slot_begin(struct core *core, struct dist_slot *slot, uint32_t tmd_off)
         return;
     }
     __atomic_store_n(&slot->rank, slot->task.tmd.priority, __ATOMIC_RELAXED);
+    slot->stands = debug_halts(core, slot->task.tmd.context);
     slot->state = PPU_SLOT_RUNNING;
     if (slot_can_go_on(core, slot)) {
         place_offer(core, slot);

@@ -8,6 +8,7 @@
 #include "qemu-device/core/engine/engine.h"
 #include "qemu-device/core/engine/lane.h"
 #include "qemu-device/core/engine/levels.h"
+#include "qemu-device/core/engine/look.h"
 #include "qemu-device/core/engine/memory.h"
 #include "qemu-device/core/engine/subvector.h"
 #include "qemu-device/core/hooks.h"
@@ -468,6 +469,32 @@ uint32_t engine_run(struct sm *sm, uint32_t index, uint32_t budget)
     count_end(x, done);
     sm_file_leave(sm);
     return done;
+}
+
+bool engine_ready(struct sm *sm, uint32_t index)
+{
+    struct exec *const x = exec_of(sm, index);
+
+    sm_file_enter(x);
+    bool ready = lanes_any(&x->w->active) || engine_pop(x);
+    sm_file_leave(sm);
+    return ready;
+}
+
+uint32_t *engine_vector(struct sm *sm, uint32_t index, uint32_t reg, uint32_t lane)
+{
+    const struct exec *const x = exec_of(sm, index);
+    const bool shared = reg >= x->plain;
+
+    if (reg >= x->vregs || lane >= x->wave || (shared && lane / PPU_LANES != x->w->segment.part)) {
+        return NULL;
+    }
+    return exec_vreg(x, reg) + lane;
+}
+
+uint64_t engine_local(struct sm *sm, uint32_t index, uint32_t lane, uint32_t offset)
+{
+    return engine_local_va(exec_of(sm, index), lane, offset);
 }
 
 /* Lanes that a token names are made active first: they are those that execute. */

@@ -5,6 +5,7 @@
 #include "qemu-device/core/core.h"
 #include "qemu-device/core/core_private.h"
 #include "qemu-device/core/core_state.h"
+#include "qemu-device/core/debug/run.h"
 #include "qemu-device/core/dist/claim.h"
 #include "qemu-device/core/dist/cta.h"
 #include "qemu-device/core/dist/cta_life.h"
@@ -220,6 +221,7 @@ void sm_cta_free(struct sm *sm, struct sm_cta *cta)
         if (sm->tells_warps && w->state != WARP_DONE) {
             warp_trace_gone(sm, cta->warp[number]);
         }
+        debug_gone(sm, cta->warp[number]);
         w->state = WARP_FREE;
         w->held = false;
     }
@@ -509,10 +511,14 @@ void sm_drop_all(struct sm *sm)
 
 /* ---- running ---- */
 
-static void report_fault(struct sm *sm, struct warp *w)
+static void report_fault(struct sm *sm, uint32_t index)
 {
+    struct warp *w = &sm->warp[index];
     struct sm_cta *cta = &sm->cta[w->cta];
 
+    if (debug_on(sm->core) && debug_fault(sm, index)) {
+        return;
+    }
     if (dist_fault(sm->core, sm->number, &cta->cta, &w->fault)) {
         __atomic_store_n(&sm->attention, 1, __ATOMIC_SEQ_CST); /* the slot is being killed now */
     }
@@ -525,7 +531,9 @@ static void warp_turn(struct sm *sm, uint32_t index, uint32_t budget, uint32_t *
     uint32_t done = 0;
 
     if (w->state != WARP_FAULTED) {
-        done = profile_on(sm->core) ? profile_run(sm, index, budget) : engine_run(sm, index, budget);
+        done = debug_on(sm->core)     ? debug_run(sm, index, budget)
+               : profile_on(sm->core) ? profile_run(sm, index, budget)
+                                      : engine_run(sm, index, budget);
     }
     *executed += done;
     sm->share.insns += done;
@@ -537,7 +545,7 @@ static void warp_turn(struct sm *sm, uint32_t index, uint32_t budget, uint32_t *
         count_settle(sm, cta);
     }
     if (w->state == WARP_FAULTED) {
-        report_fault(sm, w);
+        report_fault(sm, index);
     } else if (w->state == WARP_DONE && --cta->warps_left == 0) {
         cta_end(sm, cta, false);
     } else if (cta->must_save) {
@@ -559,8 +567,9 @@ bool sm_can_run(const struct sm *sm, uint32_t index)
 {
     enum warp_state state = sm->warp[index].state;
 
-    return state == WARP_READY ||
-           (state == WARP_SYSTEM && __atomic_load_n(&sm->sys[index].state, __ATOMIC_ACQUIRE) == SYS_DONE);
+    return (state == WARP_READY ||
+            (state == WARP_SYSTEM && __atomic_load_n(&sm->sys[index].state, __ATOMIC_ACQUIRE) == SYS_DONE)) &&
+           !(debug_on(sm->core) && debug_holds(sm, index));
 }
 
 static uint32_t warp_behind(const struct sm *sm, uint32_t index)
@@ -589,16 +598,18 @@ static uint32_t pick(struct sm *sm)
     return index;
 }
 
-static bool waits_for_room(const struct warp *w)
+static bool waits_for_room(const struct sm *sm, uint32_t index)
 {
-    return w->state == WARP_STALLED || w->state == WARP_FAULTED;
+    const struct warp *w = &sm->warp[index];
+
+    return (w->state == WARP_STALLED || w->state == WARP_FAULTED) && !(debug_on(sm->core) && debug_holds(sm, index));
 }
 
 /* Every warp that waited for a ring or a hook tries once. */
 static void retry_stalled(struct sm *sm, uint32_t *executed)
 {
     for (uint32_t i = 0; i < sm->config->sm_warps; i++) {
-        if (waits_for_room(&sm->warp[i])) {
+        if (waits_for_room(sm, i)) {
             warp_turn(sm, i, 1, executed);
         }
     }
@@ -619,7 +630,7 @@ static enum sm_activity activity_of(struct sm *sm)
         if (sm_can_run(sm, i)) {
             return SM_BUSY;
         }
-        activity = waits_for_room(&sm->warp[i]) ? SM_STALLED : activity;
+        activity = waits_for_room(sm, i) ? SM_STALLED : activity;
     }
     return activity;
 }

@@ -1,0 +1,839 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Tests the debug server of the device: the test is the debugger. It stops kernels, looks into them, changes them, lets
+ * them go on, and goes away at the wrong moment.
+ */
+#include "ppu/debug.h"
+#include "ppu/macros.h"
+#include "ppu/state.h"
+#include "qemu-device/core/debugger.h"
+#include "tests/engine/rig.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define AREA_AT 0x280000u
+#define ME 4711u
+#define STEPS 20000u
+#define THREADS 64u /* two warps */
+#define OTHER 2u    /* a second context */
+
+/* Numbers of instructions. */
+enum { ADD = 4, STORE_SHARED = 6, STORE_LOCAL = 7, BARRIER = 8, LOAD_SHARED = 9, ODD = 12, STORE = 14, LAST = 15 };
+
+static const char text[] = ".kernel work\n"
+                           ".param 16\n"
+                           ".shared 256\n"
+                           ".local 16\n"
+                           "    ldp.b64 s0, [0]\n"
+                           "    ldp.b32 s2, [8]\n"
+                           "    rdsr v0, %tid.x\n"
+                           "    mov v1, 7\n"
+                           "    add v2, v0, v1\n"
+                           "    shl v3, v0, 2\n"
+                           "    sts.b32 v2, [v3]\n"
+                           "    stl.b32 v2, [8]\n"
+                           "    bar 0\n"
+                           "    lds.b32 v4, [v3]\n"
+                           "    isetp.ltu p0, v0, 3\n"
+                           "    @p0 bra small\n"
+                           "    add v4, v4, 100\n"
+                           "small:\n"
+                           "    mov v5, v4\n"
+                           "    stg.b32 v5, [s0+v3]\n"
+                           "    exit\n"
+                           ".kernel wrong\n"
+                           ".param 16\n"
+                           "    mov v0, 64\n"
+                           "    mov v1, 0\n"
+                           "    ldu.b32 v2, [v0]\n"
+                           "    exit\n"
+                           ".kernel endless\n"
+                           ".param 16\n"
+                           ".shared 256\n"
+                           ".local 16\n"
+                           "    ldp.b64 s0, [0]\n"
+                           "    rdsr v0, %tid.x\n"
+                           "    shl v3, v0, 2\n"
+                           "again:\n"
+                           "    sts.b32 v2, [v3]\n"
+                           "    stl.b32 v2, [8]\n"
+                           "    bar 0\n"
+                           "    isetp.ltu p0, v0, 3\n"
+                           "    @p0 bra again\n"
+                           "    stg.b32 v2, [s0+v3]\n"
+                           "    bra again\n";
+
+static uint64_t now_ns;
+
+static struct ppu_debug_box *box_of(const struct rig *rig)
+{
+    return &((struct ppu_state *)(void *)(rig->board->vram + AREA_AT))->debug;
+}
+
+static bool look(struct rig *rig)
+{
+    return core_debug(rig->board->core, now_ns);
+}
+
+static void attach(struct rig *rig)
+{
+    memset(rig->board->vram + AREA_AT, 0, sizeof(struct ppu_state));
+    mcu_write(rig->board, PPU_REG_STATE_BASE, AREA_AT);
+    assert_false(look(rig));
+    box_of(rig)->owner = ME;
+    assert_true(look(rig));
+    assert_int_equal(box_of(rig)->serves, ME);
+    assert_int_equal(box_of(rig)->version, PPU_DEBUG_VERSION);
+}
+
+static void detach(struct rig *rig)
+{
+    box_of(rig)->owner = 0;
+    assert_false(look(rig));
+    assert_int_equal(box_of(rig)->serves, 0);
+}
+
+static int setup(void **state, uint32_t threads)
+{
+    struct rig *rig = rig_new(threads);
+
+    now_ns = 1;
+    rig_load_text(rig, text);
+    attach(rig);
+    *state = rig;
+    return 0;
+}
+
+static int setup_slices(void **state)
+{
+    return setup(state, 0);
+}
+
+static int setup_threads(void **state)
+{
+    return setup(state, 2);
+}
+
+/* ---- requests ---- */
+
+static enum ppu_debug_status ask(struct rig *rig, const struct ppu_debug_request *request)
+{
+    struct ppu_debug_box *box = box_of(rig);
+
+    box->request = *request;
+    box->asked++;
+    assert_true(look(rig));
+    assert_int_equal(box->answered, box->asked);
+    board_settle(rig->board);
+    return box->answer.status;
+}
+
+static void order(struct rig *rig, const struct ppu_debug_request *request)
+{
+    assert_int_equal(ask(rig, request), PPU_DEBUG_OK);
+}
+
+static void order_break(struct rig *rig, uint32_t number, uint32_t insn, uint32_t lane)
+{
+    order(rig, &(struct ppu_debug_request){ .op = PPU_DEBUG_DO_BREAK,
+                                            .number = number,
+                                            .context = CONTEXT,
+                                            .address = CODE_VA + (uint64_t)insn * PPU_INSN_BYTES,
+                                            .lane = lane });
+}
+
+static void go(struct rig *rig)
+{
+    order(rig, &(struct ppu_debug_request){ .op = PPU_DEBUG_DO_GO, .context = CONTEXT });
+}
+
+static void stop_at(struct rig *rig, uint32_t flags)
+{
+    order(rig, &(struct ppu_debug_request){ .op = PPU_DEBUG_DO_STOP_AT, .context = CONTEXT, .flags = flags });
+}
+
+/* Until there are more events than that; the latest is returned. */
+static struct ppu_debug_event wait_event(struct rig *rig, uint32_t so_far)
+{
+    struct ppu_debug_event event = { 0 };
+
+    for (uint32_t i = 0; i < STEPS && look(rig) && box_of(rig)->events <= so_far; i++) {
+        rig_step(rig);
+    }
+    assert_true(box_of(rig)->events > so_far);
+    order(rig, &(struct ppu_debug_request){ .op = PPU_DEBUG_DO_EVENTS, .number = so_far + 1 });
+    assert_true(box_of(rig)->answer.bytes >= sizeof(event));
+    memcpy(&event, box_of(rig)->answer.data, sizeof(event));
+    assert_int_equal(event.number, so_far + 1);
+    assert_int_equal(event.context, CONTEXT);
+    return event;
+}
+
+static uint32_t list_warps(struct rig *rig, uint32_t slot, struct ppu_debug_warp *warps, uint32_t most)
+{
+    order(rig, &(struct ppu_debug_request){ .op = PPU_DEBUG_DO_WARPS, .slot = slot });
+    const uint32_t count = box_of(rig)->answer.bytes / (uint32_t)sizeof(*warps);
+    assert_true(count <= most);
+    memcpy(warps, box_of(rig)->answer.data, count * sizeof(*warps));
+    return count;
+}
+
+static struct ppu_debug_warp find_warp(struct rig *rig, const struct ppu_debug_at *at)
+{
+    struct ppu_debug_warp warps[16];
+    const uint32_t count = list_warps(rig, 0, warps, PPU_ARRAY_SIZE(warps));
+
+    for (uint32_t i = 0; i < count; i++) {
+        if (memcmp(&warps[i].at, at, sizeof(*at)) == 0) {
+            return warps[i];
+        }
+    }
+    fail_msg("the warp is not there");
+    return warps[0];
+}
+
+static void read_vector(struct rig *rig, const struct ppu_debug_at *at, uint32_t reg, uint32_t values[PPU_LANES])
+{
+    order(rig, &(struct ppu_debug_request){ .op = PPU_DEBUG_DO_READ_VECTOR, .at = *at, .number = reg, .count = 1 });
+    assert_int_equal(box_of(rig)->answer.bytes, PPU_LANES * sizeof(uint32_t));
+    memcpy(values, box_of(rig)->answer.data, PPU_LANES * sizeof(uint32_t));
+}
+
+static enum ppu_debug_status read_word(struct rig *rig, const struct ppu_debug_at *at, enum ppu_debug_memory space,
+                                       uint32_t lane, uint64_t address, uint32_t *word)
+{
+    enum ppu_debug_status status = ask(rig, &(struct ppu_debug_request){ .op = PPU_DEBUG_DO_READ_MEMORY,
+                                                                         .at = *at,
+                                                                         .space = space,
+                                                                         .lane = lane,
+                                                                         .address = address,
+                                                                         .count = sizeof(*word) });
+
+    memcpy(word, box_of(rig)->answer.data, sizeof(*word));
+    return status;
+}
+
+static enum ppu_debug_status write_word(struct rig *rig, const struct ppu_debug_at *at, enum ppu_debug_memory space,
+                                        uint32_t lane, uint64_t address, uint32_t word)
+{
+    struct ppu_debug_request request = { .op = PPU_DEBUG_DO_WRITE_MEMORY,
+                                         .at = *at,
+                                         .space = space,
+                                         .lane = lane,
+                                         .address = address,
+                                         .count = sizeof(word) };
+
+    memcpy(request.data, &word, sizeof(word));
+    return ask(rig, &request);
+}
+
+/* ---- tasks ---- */
+
+static void start(struct rig *rig, uint32_t slot, const char *kernel, uint32_t context)
+{
+    const uint64_t params[] = { DATA_VA + 0x1000 * slot, 5 };
+    struct ppu_tmd tmd = rig_tmd(rig, kernel);
+
+    memset(rig_data(rig, 0x1000 * slot), 0, THREADS * sizeof(uint32_t));
+    rig_shape(&tmd, 1, 1, THREADS, 1);
+    rig_params(rig, slot, &tmd, params, sizeof(params));
+    tmd.context = (uint16_t)context;
+    rig_start(rig, slot, &tmd);
+}
+
+static uint32_t result(uint32_t thread)
+{
+    return thread + 7 + (thread < 3 ? 0 : 100);
+}
+
+static void results_are_right(struct rig *rig, uint32_t slot)
+{
+    const uint32_t *out = rig_data(rig, 0x1000 * slot);
+
+    for (uint32_t i = 0; i < THREADS; i++) {
+        assert_int_equal(out[i], result(i));
+    }
+}
+
+static void ends(struct rig *rig, uint32_t slot, uint32_t kind)
+{
+    struct outcome outcome;
+
+    assert_true(rig_wait(rig, slot, &outcome));
+    assert_int_equal(outcome.event.kind, kind);
+}
+
+/* Nothing of the task happens while time passes. */
+static void stands_still(struct rig *rig, uint32_t slot)
+{
+    struct ppu_slot_event event;
+
+    for (uint32_t i = 0; i < 20; i++) {
+        rig_step(rig);
+        assert_true(look(rig));
+    }
+    while (ring_pop(rig->board, PPU_RING_SLOT, &event)) {
+        assert_int_not_equal(event.slot, slot);
+    }
+}
+
+/* ---- tests ---- */
+
+static void stops_at_breakpoint(void **state)
+{
+    struct rig *rig = *state;
+    uint32_t values[PPU_LANES];
+
+    order_break(rig, 3, STORE_SHARED, PPU_DEBUG_ANY_LANE);
+    start(rig, 0, "work", CONTEXT);
+    struct ppu_debug_event event = wait_event(rig, 0);
+    assert_int_equal(event.why, PPU_DEBUG_AT_BREAK);
+    assert_int_equal(event.id, 3);
+    assert_int_equal(event.pc, STORE_SHARED);
+    assert_int_equal(event.slot, 0);
+    stands_still(rig, 0);
+    assert_int_equal(box_of(rig)->events, 1);
+    struct ppu_debug_warp warp = find_warp(rig, &event.at);
+    assert_int_equal(warp.pc, STORE_SHARED);
+    assert_int_equal(warp.stopped, PPU_DEBUG_AT_BREAK);
+    assert_int_equal(warp.active[0], UINT32_MAX);
+    assert_int_equal(warp.threads[0], THREADS);
+    read_vector(rig, &event.at, 2, values);
+    for (uint32_t lane = 0; lane < PPU_LANES; lane++) {
+        assert_int_equal(values[lane], warp.number * PPU_LANES + lane + 7);
+    }
+    /* The other warp comes there too, whichever was first. */
+    go(rig);
+    struct ppu_debug_event second = wait_event(rig, 1);
+    assert_int_equal(second.pc, STORE_SHARED);
+    assert_int_not_equal(second.at.warp, event.at.warp);
+    go(rig);
+    ends(rig, 0, PPU_SLOT_DONE);
+    results_are_right(rig, 0);
+    /* Not any more. */
+    order(rig, &(struct ppu_debug_request){ .op = PPU_DEBUG_DO_UNBREAK, .number = 3 });
+    start(rig, 0, "work", CONTEXT);
+    ends(rig, 0, PPU_SLOT_DONE);
+    assert_int_equal(box_of(rig)->events, 2);
+}
+
+static void stops_for_one_lane(void **state)
+{
+    struct rig *rig = *state;
+
+    /* Lanes 0 to 2 of warp 0 do not come there. */
+    order_break(rig, 0, ODD, 2);
+    start(rig, 0, "work", CONTEXT);
+    struct ppu_debug_event event = wait_event(rig, 0);
+    struct ppu_debug_warp warp = find_warp(rig, &event.at);
+    assert_int_equal(warp.number, 1);
+    go(rig);
+    ends(rig, 0, PPU_SLOT_DONE);
+    assert_int_equal(box_of(rig)->events, 1);
+    results_are_right(rig, 0);
+}
+
+static void stops_of_one_cta(void **state)
+{
+    struct rig *rig = *state;
+    struct ppu_debug_request at = { .op = PPU_DEBUG_DO_BREAK,
+                                    .context = CONTEXT,
+                                    .address = CODE_VA,
+                                    .lane = PPU_DEBUG_ANY_LANE,
+                                    .flags = PPU_DEBUG_OF_ONE_CTA,
+                                    .cta = { 1, 0, 0 } };
+
+    order(rig, &at);
+    start(rig, 0, "work", CONTEXT);
+    ends(rig, 0, PPU_SLOT_DONE);
+    assert_int_equal(box_of(rig)->events, 0);
+    at.cta[0] = 0;
+    order(rig, &at);
+    start(rig, 0, "work", CONTEXT);
+    assert_int_equal(wait_event(rig, 0).pc, 0);
+    detach(rig);
+    ends(rig, 0, PPU_SLOT_DONE);
+}
+
+static struct ppu_debug_event step(struct rig *rig, const struct ppu_debug_at *at, uint32_t so_far)
+{
+    order(rig, &(struct ppu_debug_request){ .op = PPU_DEBUG_DO_STEP, .at = *at, .lane = PPU_DEBUG_ANY_LANE });
+    return wait_event(rig, so_far);
+}
+
+static void steps_to_the_end(void **state)
+{
+    struct rig *rig = *state;
+    uint32_t ended = 0, insns = 0;
+
+    stop_at(rig, PPU_DEBUG_AT_ENTRY);
+    start(rig, 0, "work", CONTEXT);
+    struct ppu_debug_event event = wait_event(rig, 0);
+    assert_int_equal(event.why, PPU_DEBUG_ENTERED);
+    assert_int_equal(event.pc, 0);
+    const struct ppu_debug_at at = event.at;
+    /* Over the barrier, to which the other warp comes alone; through both sides of the branch. */
+    for (; ended == 0 && insns < 40; insns++) {
+        uint32_t before = event.pc;
+        event = step(rig, &at, event.number);
+        assert_memory_equal(&event.at, &at, sizeof(at));
+        ended = event.why == PPU_DEBUG_ENDED;
+        if (!ended) {
+            assert_int_equal(event.why, PPU_DEBUG_STEPPED);
+            assert_true(event.pc > before || before == LAST);
+        }
+    }
+    /* Warp 0 executes all 16, the last 3 twice at most. */
+    assert_true(insns >= 16 && insns <= 20);
+    assert_int_equal(ended, 1);
+    assert_int_equal(((uint32_t *)rig_data(rig, 0))[0], result(0));
+    assert_int_equal(((uint32_t *)rig_data(rig, 0))[PPU_LANES], 0);
+    go(rig);
+    ends(rig, 0, PPU_SLOT_DONE);
+    results_are_right(rig, 0);
+}
+
+static void steps_out_of_ranges(void **state)
+{
+    struct rig *rig = *state;
+    struct ppu_debug_request request = { .op = PPU_DEBUG_DO_STEP,
+                                         .lane = 2,
+                                         .flags = PPU_DEBUG_IN_RANGE,
+                                         .ranges = 2,
+                                         .range = { { 0, ADD }, { ADD, STORE_LOCAL } } };
+
+    stop_at(rig, PPU_DEBUG_AT_ENTRY);
+    start(rig, 0, "work", CONTEXT);
+    request.at = wait_event(rig, 0).at;
+    order(rig, &request);
+    assert_int_equal(wait_event(rig, 1).pc, STORE_LOCAL);
+    /* Lane 2 goes around what lane 3 executes. */
+    request.range[0] = (struct ppu_debug_range){ STORE_LOCAL, ODD };
+    request.ranges = 1;
+    order(rig, &request);
+    assert_int_equal(wait_event(rig, 2).pc, ODD + 1);
+    detach(rig);
+    ends(rig, 0, PPU_SLOT_DONE);
+    results_are_right(rig, 0);
+}
+
+static void reads_and_writes_registers(void **state)
+{
+    struct rig *rig = *state;
+    uint32_t values[PPU_LANES], scalar[PPU_SREGS];
+    struct lanes {
+        uint32_t m[PPU_MAX_WAVE_WORDS];
+    } preds[PPU_PREDS];
+
+    order_break(rig, 0, ODD, PPU_DEBUG_ANY_LANE);
+    start(rig, 0, "work", CONTEXT);
+    struct ppu_debug_event event = wait_event(rig, 0);
+    struct ppu_debug_warp warp = find_warp(rig, &event.at);
+    const uint32_t small = warp.number == 0 ? 7 : 0;
+    assert_int_equal(warp.active[0], ~small);
+    order(rig, &(struct ppu_debug_request){ .op = PPU_DEBUG_DO_READ_SCALAR, .at = event.at });
+    memcpy(scalar, box_of(rig)->answer.data, sizeof(scalar));
+    assert_int_equal(scalar[0], (uint32_t)DATA_VA);
+    assert_int_equal(scalar[2], 5);
+    order(rig, &(struct ppu_debug_request){ .op = PPU_DEBUG_DO_READ_PREDICATES, .at = event.at });
+    memcpy(preds, box_of(rig)->answer.data, sizeof(preds));
+    assert_int_equal(preds[0].m[0], small);
+    order(rig, &(struct ppu_debug_request){ .op = PPU_DEBUG_DO_LANES, .at = event.at });
+    struct ppu_debug_lane lanes[PPU_LANES];
+    assert_int_equal(box_of(rig)->answer.bytes, sizeof(lanes));
+    memcpy(lanes, box_of(rig)->answer.data, sizeof(lanes));
+    if (small != 0) {
+        assert_int_equal(lanes[0].wait, ODD + 1);
+    }
+    order(rig, &(struct ppu_debug_request){ .op = PPU_DEBUG_DO_TOKENS, .at = event.at });
+    assert_int_equal(box_of(rig)->answer.bytes / sizeof(struct ppu_token), small != 0);
+    /* Lane 9 of this warp gets another value. */
+    order(rig, &(struct ppu_debug_request){
+                   .op = PPU_DEBUG_DO_WRITE_VECTOR, .at = event.at, .number = 4, .lanes = { 1u << 9 }, .value = 4000 });
+    read_vector(rig, &event.at, 4, values);
+    assert_int_equal(values[9], 4000);
+    assert_int_equal(values[8], warp.number * PPU_LANES + 8 + 7);
+    order(rig,
+          &(struct ppu_debug_request){ .op = PPU_DEBUG_DO_WRITE_SCALAR, .at = event.at, .number = 2, .value = 77 });
+    order(rig, &(struct ppu_debug_request){
+                   .op = PPU_DEBUG_DO_WRITE_PREDICATE, .at = event.at, .number = 1, .lanes = { 0xff } });
+    order(rig, &(struct ppu_debug_request){ .op = PPU_DEBUG_DO_READ_PREDICATES, .at = event.at });
+    memcpy(preds, box_of(rig)->answer.data, sizeof(preds));
+    assert_int_equal(preds[1].m[0], 0xff);
+    detach(rig);
+    ends(rig, 0, PPU_SLOT_DONE);
+    const uint32_t changed = warp.number * PPU_LANES + 9;
+    assert_int_equal(((uint32_t *)rig_data(rig, 0))[changed], 4100);
+    assert_int_equal(((uint32_t *)rig_data(rig, 0))[changed - 1], result(changed - 1));
+}
+
+static void reads_and_writes_memory(void **state)
+{
+    struct rig *rig = *state;
+    uint32_t word;
+
+    order_break(rig, 0, LOAD_SHARED, PPU_DEBUG_ANY_LANE);
+    start(rig, 0, "work", CONTEXT);
+    struct ppu_debug_event event = wait_event(rig, 0);
+    struct ppu_debug_warp warp = find_warp(rig, &event.at);
+    const struct ppu_debug_at *at = &event.at;
+    const uint32_t first = warp.number * PPU_LANES;
+    assert_int_equal(read_word(rig, at, PPU_DEBUG_OF_CTA, 0, 4 * (first + 5), &word), PPU_DEBUG_OK);
+    assert_int_equal(word, first + 5 + 7);
+    assert_int_equal(read_word(rig, at, PPU_DEBUG_OF_LANE, 5, 8, &word), PPU_DEBUG_OK);
+    assert_int_equal(word, first + 5 + 7);
+    assert_int_equal(read_word(rig, at, PPU_DEBUG_OF_LAUNCH, 0, 8, &word), PPU_DEBUG_OK);
+    assert_int_equal(word, 5);
+    assert_int_equal(read_word(rig, at, PPU_DEBUG_OF_TASK, 0, CODE_VA, &word), PPU_DEBUG_OK);
+    assert_memory_equal(&word, rig_code(rig), sizeof(word));
+    assert_int_equal(write_word(rig, at, PPU_DEBUG_OF_CTA, 0, 4 * (first + 5), 900), PPU_DEBUG_OK);
+    assert_int_equal(write_word(rig, at, PPU_DEBUG_OF_LANE, 5, 8, 901), PPU_DEBUG_OK);
+    assert_int_equal(write_word(rig, at, PPU_DEBUG_OF_TASK, 0, DATA_VA + 0x800, 902), PPU_DEBUG_OK);
+    assert_int_equal(read_word(rig, at, PPU_DEBUG_OF_LANE, 5, 8, &word), PPU_DEBUG_OK);
+    assert_int_equal(word, 901);
+    assert_int_equal(((uint32_t *)rig_data(rig, 0))[0x200], 902);
+    /* What the task cannot reach, the debugger cannot either. */
+    assert_int_equal(read_word(rig, at, PPU_DEBUG_OF_CTA, 0, 253, &word), PPU_DEBUG_NOT_MAPPED);
+    assert_int_equal(read_word(rig, at, PPU_DEBUG_OF_CTA, 0, UINT64_MAX, &word), PPU_DEBUG_NOT_MAPPED);
+    assert_int_equal(read_word(rig, at, PPU_DEBUG_OF_LANE, 5, 13, &word), PPU_DEBUG_NOT_MAPPED);
+    assert_int_equal(read_word(rig, at, PPU_DEBUG_OF_LANE, 32, 8, &word), PPU_DEBUG_NOT_MAPPED);
+    assert_int_equal(read_word(rig, at, PPU_DEBUG_OF_LAUNCH, 0, 13, &word), PPU_DEBUG_NOT_MAPPED);
+    assert_int_equal(read_word(rig, at, PPU_DEBUG_OF_TASK, 0, 64, &word), PPU_DEBUG_NOT_MAPPED);
+    assert_int_equal(read_word(rig, at, PPU_DEBUG_OF_TASK, 0, PROT_VA, &word), PPU_DEBUG_NOT_MAPPED);
+    assert_int_equal(write_word(rig, at, PPU_DEBUG_OF_TASK, 0, CODE_VA, 0), PPU_DEBUG_NOT_MAPPED);
+    assert_int_equal(write_word(rig, at, PPU_DEBUG_OF_TASK, 0, RO_VA, 0), PPU_DEBUG_NOT_MAPPED);
+    assert_int_equal(write_word(rig, at, PPU_DEBUG_OF_LAUNCH, 0, 8, 0), PPU_DEBUG_NOT_MAPPED);
+    detach(rig);
+    ends(rig, 0, PPU_SLOT_DONE);
+    assert_int_equal(((uint32_t *)rig_data(rig, 0))[first + 5], first + 5 < 3 ? 900 : 1000);
+}
+
+static void stops_at_fault(void **state)
+{
+    struct rig *rig = *state;
+    struct outcome outcome;
+
+    stop_at(rig, PPU_DEBUG_AT_FAULT);
+    start(rig, 0, "wrong", CONTEXT);
+    struct ppu_debug_event event = wait_event(rig, 0);
+    assert_int_equal(event.why, PPU_DEBUG_FAULTED);
+    assert_int_equal(event.value[0], 64);
+    assert_int_equal(find_warp(rig, &event.at).state, PPU_DEBUG_FAULT);
+    stands_still(rig, 0);
+    /* Nobody was told so far; once it goes on, it ends as any other. */
+    stop_at(rig, 0);
+    go(rig);
+    assert_true(rig_wait(rig, 0, &outcome));
+    assert_true(outcome.faulted);
+    assert_int_equal(outcome.fault.address, 64);
+    assert_int_equal(outcome.fault.code, event.id);
+}
+
+static void stops_at_divergence(void **state)
+{
+    struct rig *rig = *state;
+
+    stop_at(rig, PPU_DEBUG_AT_DIVERGENCE);
+    start(rig, 0, "work", CONTEXT);
+    struct ppu_debug_event event = wait_event(rig, 0);
+    assert_int_equal(event.why, PPU_DEBUG_DIVERGED);
+    assert_int_equal(find_warp(rig, &event.at).number, 0);
+    go(rig);
+    ends(rig, 0, PPU_SLOT_DONE);
+    assert_int_equal(box_of(rig)->events, 1);
+}
+
+static void stops_at_writes(void **state)
+{
+    struct rig *rig = *state;
+
+    start(rig, 1, "work", CONTEXT); /* pages are mapped, and the result of before is there */
+    ends(rig, 1, PPU_SLOT_DONE);
+    memset(rig_data(rig, 0), 0, 256);
+    order(rig,
+          &(struct ppu_debug_request){
+              .op = PPU_DEBUG_DO_WATCH, .number = 2, .context = CONTEXT, .address = DATA_VA + 4 * 40, .count = 4 });
+    start(rig, 0, "work", CONTEXT);
+    struct ppu_debug_event event = wait_event(rig, 0);
+    assert_int_equal(event.why, PPU_DEBUG_AT_WATCH);
+    assert_int_equal(event.id, 2);
+    assert_int_equal(event.value[0], 0);
+    assert_int_equal(event.value[1], result(40));
+    struct ppu_debug_warp warp = find_warp(rig, &event.at);
+    assert_int_equal(warp.number, 1);
+    assert_int_equal(event.pc, STORE + 1);
+    order(rig, &(struct ppu_debug_request){ .op = PPU_DEBUG_DO_UNWATCH, .number = 2 });
+    go(rig);
+    ends(rig, 0, PPU_SLOT_DONE);
+    results_are_right(rig, 0);
+}
+
+static void map_other(struct rig *rig)
+{
+    for (uint64_t at = 0; at < CODE_BYTES; at += PPU_PAGE_64K) {
+        map_page(rig->board, OTHER, CODE_VA + at, CODE_AT + at, PPU_PTE_64K, 0);
+    }
+    map_page(rig->board, OTHER, DATA_VA, DATA_AT, PPU_PTE_64K, PPU_PTE_WRITE | PPU_PTE_ATOMIC);
+    for (uint64_t at = 0; at < LOCAL_SIZE; at += PPU_PAGE_64K) {
+        map_page(rig->board, OTHER, LOCAL_VA + at, LOCAL_AT + at, PPU_PTE_64K, PPU_PTE_WRITE);
+    }
+}
+
+static uint32_t run_us(struct rig *rig, uint32_t slot)
+{
+    return mcu_read(rig->board, PPU_REG_SLOT_RUN_US + 4 * slot);
+}
+
+static void others_go_on(void **state)
+{
+    struct rig *rig = *state;
+
+    map_other(rig);
+    order_break(rig, 0, ADD, PPU_DEBUG_ANY_LANE);
+    start(rig, 0, "work", CONTEXT);
+    (void)wait_event(rig, 0);
+    const uint32_t before = run_us(rig, 0);
+    start(rig, 1, "work", OTHER);
+    ends(rig, 1, PPU_SLOT_DONE);
+    results_are_right(rig, 1);
+    /* A task of the stopped program that comes later waits, and no time of either counts. */
+    start(rig, 2, "work", CONTEXT);
+    stands_still(rig, 2);
+    assert_int_equal(run_us(rig, 0), before);
+    assert_int_equal(run_us(rig, 2), 0);
+    order(rig, &(struct ppu_debug_request){ .op = PPU_DEBUG_DO_UNBREAK, .number = 0 });
+    go(rig);
+    ends(rig, 0, PPU_SLOT_DONE);
+}
+
+static void stops_and_goes_by_command(void **state)
+{
+    struct rig *rig = *state;
+    struct ppu_debug_task task;
+
+    order(rig, &(struct ppu_debug_request){ .op = PPU_DEBUG_DO_HALT, .context = PPU_DEBUG_ALL });
+    start(rig, 3, "work", CONTEXT);
+    stands_still(rig, 3);
+    order(rig, &(struct ppu_debug_request){ .op = PPU_DEBUG_DO_TASKS });
+    assert_int_equal(box_of(rig)->answer.bytes, sizeof(task));
+    memcpy(&task, box_of(rig)->answer.data, sizeof(task));
+    assert_int_equal(task.slot, 3);
+    assert_int_equal(task.halted, 1);
+    assert_int_equal(task.context, CONTEXT);
+    assert_int_equal(task.code_va, CODE_VA);
+    assert_int_equal(task.cta[0], THREADS);
+    order(rig, &(struct ppu_debug_request){ .op = PPU_DEBUG_DO_GO, .context = PPU_DEBUG_ALL });
+    ends(rig, 3, PPU_SLOT_DONE);
+    results_are_right(rig, 3);
+}
+
+static void ends_while_stopped(void **state)
+{
+    struct rig *rig = *state;
+    struct ppu_debug_warp warps[16];
+
+    order_break(rig, 0, ADD, PPU_DEBUG_ANY_LANE);
+    start(rig, 0, "work", CONTEXT);
+    struct ppu_debug_event event = wait_event(rig, 0);
+    rig_command(rig, 0, PPU_SLOT_CMD_KILL);
+    ends(rig, 0, PPU_SLOT_KILLED);
+    assert_int_equal(list_warps(rig, 0, warps, PPU_ARRAY_SIZE(warps)), 0);
+    assert_int_equal(ask(rig, &(struct ppu_debug_request){ .op = PPU_DEBUG_DO_STEP, .at = event.at }),
+                     PPU_DEBUG_NO_SUCH_WARP);
+    /* A step that waits ends with its warp. */
+    go(rig);
+    start(rig, 0, "work", CONTEXT);
+    (void)wait_event(rig, 1);
+    rig_command(rig, 0, PPU_SLOT_CMD_KILL);
+    ends(rig, 0, PPU_SLOT_KILLED);
+    /* Its address space is closed: whoever gets the number next is not stopped. */
+    const uint32_t root = mcu_read(rig->board, PPU_REG_CTX_ROOT + 4 * CONTEXT);
+    mcu_write(rig->board, PPU_REG_CTX_ROOT + 4 * CONTEXT, 0);
+    assert_true(look(rig));
+    mcu_write(rig->board, PPU_REG_CTX_ROOT + 4 * CONTEXT, root);
+    start(rig, 0, "work", CONTEXT);
+    ends(rig, 0, PPU_SLOT_DONE);
+    results_are_right(rig, 0);
+}
+
+/* Stops a task at its breakpoint once more. */
+static void stop_one(struct rig *rig)
+{
+    uint32_t events = box_of(rig)->events;
+
+    order_break(rig, 0, ADD, PPU_DEBUG_ANY_LANE);
+    start(rig, 0, "work", CONTEXT);
+    (void)wait_event(rig, events);
+}
+
+static void debugger_disappears(void **state)
+{
+    struct rig *rig = *state;
+
+    stop_one(rig);
+    now_ns += PPU_DEBUG_ALIVE_NS;
+    box_of(rig)->alive++;
+    assert_true(look(rig));
+    now_ns += PPU_DEBUG_ALIVE_NS;
+    assert_true(look(rig));
+    now_ns++;
+    assert_false(look(rig));
+    assert_int_equal(box_of(rig)->owner, 0);
+    ends(rig, 0, PPU_SLOT_DONE);
+    results_are_right(rig, 0);
+    start(rig, 0, "work", CONTEXT);
+    ends(rig, 0, PPU_SLOT_DONE);
+}
+
+static void two_debuggers(void **state)
+{
+    struct rig *rig = *state;
+
+    stop_one(rig);
+    const uint32_t session = box_of(rig)->session;
+    /* It takes what is not free: the first has lost all, and its requests are nobody's. */
+    box_of(rig)->owner = ME + 1;
+    assert_true(look(rig));
+    assert_int_equal(box_of(rig)->serves, ME + 1);
+    assert_int_equal(box_of(rig)->session, session + 1);
+    assert_int_equal(box_of(rig)->events, 0);
+    ends(rig, 0, PPU_SLOT_DONE);
+    stop_one(rig);
+    detach(rig);
+    ends(rig, 0, PPU_SLOT_DONE);
+}
+
+static void reset_and_snapshot(void **state)
+{
+    struct rig *rig = *state;
+
+    stop_one(rig);
+    rig = *state = rig_moved(rig);
+    /* Nothing of the debugger came with it but what it had written; it is served anew. */
+    ends(rig, 0, PPU_SLOT_DONE);
+    results_are_right(rig, 0);
+    assert_true(look(rig));
+    stop_one(rig);
+    core_reset(rig->board->core);
+    assert_false(look(rig));
+    board_boot(rig->board);
+}
+
+static void wrong_requests(void **state)
+{
+    struct rig *rig = *state;
+    static const struct ppu_debug_request wrong[] = {
+        { .op = 0 },
+        { .op = 22 },
+        { .op = UINT32_MAX },
+        { .op = PPU_DEBUG_DO_BREAK, .number = PPU_DEBUG_BREAKS, .lane = PPU_DEBUG_ANY_LANE },
+        { .op = PPU_DEBUG_DO_BREAK, .address = CODE_VA + 1, .lane = PPU_DEBUG_ANY_LANE },
+        { .op = PPU_DEBUG_DO_BREAK, .context = PPU_MAX_CONTEXTS, .lane = PPU_DEBUG_ANY_LANE },
+        { .op = PPU_DEBUG_DO_BREAK, .lane = PPU_MAX_WAVE },
+        { .op = PPU_DEBUG_DO_BREAK, .flags = 2, .lane = PPU_DEBUG_ANY_LANE },
+        { .op = PPU_DEBUG_DO_UNBREAK, .number = PPU_DEBUG_BREAKS },
+        { .op = PPU_DEBUG_DO_WATCH, .context = CONTEXT, .address = DATA_VA, .count = 3 },
+        { .op = PPU_DEBUG_DO_WATCH, .context = CONTEXT, .address = DATA_VA, .count = 16 },
+        { .op = PPU_DEBUG_DO_WATCH, .context = CONTEXT, .address = DATA_VA, .count = 0 },
+        { .op = PPU_DEBUG_DO_WATCH, .context = CONTEXT, .address = DATA_VA + 2, .count = 4 },
+        { .op = PPU_DEBUG_DO_WATCH, .context = PPU_MAX_CONTEXTS, .address = DATA_VA, .count = 4 },
+        { .op = PPU_DEBUG_DO_WATCH, .number = PPU_DEBUG_WATCHES, .context = CONTEXT, .address = DATA_VA, .count = 4 },
+        { .op = PPU_DEBUG_DO_UNWATCH, .number = UINT32_MAX },
+        { .op = PPU_DEBUG_DO_STOP_AT, .context = CONTEXT, .flags = 16 },
+        { .op = PPU_DEBUG_DO_STOP_AT, .context = PPU_MAX_CONTEXTS },
+        { .op = PPU_DEBUG_DO_HALT, .context = PPU_MAX_CONTEXTS },
+        { .op = PPU_DEBUG_DO_GO, .context = PPU_MAX_CONTEXTS },
+        { .op = PPU_DEBUG_DO_STEP, .ranges = PPU_DEBUG_RANGES + 1 },
+    };
+
+    for (uint32_t i = 0; i < PPU_ARRAY_SIZE(wrong); i++) {
+        if (ask(rig, &wrong[i]) != PPU_DEBUG_BAD_REQUEST) {
+            fail_msg("request %u", i);
+        }
+    }
+    assert_int_equal(
+        ask(rig,
+            &(struct ppu_debug_request){ .op = PPU_DEBUG_DO_WATCH, .context = CONTEXT, .address = 64, .count = 4 }),
+        PPU_DEBUG_NOT_MAPPED);
+    assert_int_equal(ask(rig, &(struct ppu_debug_request){ .op = PPU_DEBUG_DO_LANES, .at = { .sm = UINT32_MAX } }),
+                     PPU_DEBUG_NO_SUCH_WARP);
+}
+
+/* A request that may do something: small numbers, warps that exist, addresses that are mapped. */
+static struct ppu_debug_request any_request(uint64_t *seed, const struct ppu_debug_at *at)
+{
+    static const uint64_t near[] = { CODE_VA, DATA_VA, LOCAL_VA, 0, SYS_VA, PROT_VA };
+    struct ppu_debug_request request;
+
+    random_bytes(seed, &request, sizeof(request));
+    request.op = random_below(seed, 23);
+    if (random_below(seed, 4) != 0) {
+        request.slot = random_below(seed, SLOTS);
+        request.at = *at;
+        request.number = random_below(seed, 20);
+        request.count = random_below(seed, 40);
+        request.context = random_below(seed, 3);
+        request.space = random_below(seed, 7);
+        request.lane = random_below(seed, 3) == 0 ? PPU_DEBUG_ANY_LANE : random_below(seed, 40);
+        request.flags = random_below(seed, 4);
+        request.ranges = random_below(seed, 3);
+        request.address = near[random_below(seed, PPU_ARRAY_SIZE(near))] + 8 * random_below(seed, 64);
+    }
+    return request;
+}
+
+static void any_requests(void **state)
+{
+    struct rig *rig = *state;
+    uint64_t seed = random_seed();
+    struct ppu_debug_warp warps[16] = { 0 };
+    uint32_t answered[PPU_DEBUG_STATUSES] = { 0 };
+
+    for (uint32_t round = 0; round < random_rounds(20); round++) {
+        struct outcome outcome;
+
+        start(rig, 0, "endless", CONTEXT);
+        for (uint32_t i = 0; i < 150; i++) {
+            (void)list_warps(rig, 0, warps, PPU_ARRAY_SIZE(warps));
+            const struct ppu_debug_request request = any_request(&seed, &warps[random_below(&seed, 3)].at);
+            enum ppu_debug_status status = ask(rig, &request);
+            assert_true(status < PPU_DEBUG_STATUSES);
+            answered[status]++;
+            if (i % 8 == 0) {
+                rig_step(rig);
+            }
+        }
+        detach(rig);
+        rig_command(rig, 0, PPU_SLOT_CMD_KILL);
+        assert_true(rig_wait(rig, 0, &outcome));
+        rig_load_text(rig, text); /* a debugger may write what its task may */
+        box_of(rig)->owner = ME;
+        assert_true(look(rig));
+    }
+    for (uint32_t i = 0; i < PPU_DEBUG_STATUSES; i++) {
+        if (answered[i] == 0) {
+            fail_msg("no request was answered %u", i);
+        }
+    }
+}
+
+#define TEST(name)                                                  \
+    { #name " (slices)", name, setup_slices, rig_teardown, NULL },  \
+    {                                                               \
+#name " (threads)", name, setup_threads, rig_teardown, NULL \
+    }
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(stops_at_breakpoint),     TEST(stops_for_one_lane),  TEST(stops_of_one_cta),
+        TEST(steps_to_the_end),        TEST(steps_out_of_ranges), TEST(reads_and_writes_registers),
+        TEST(reads_and_writes_memory), TEST(stops_at_fault),      TEST(stops_at_divergence),
+        TEST(stops_at_writes),         TEST(others_go_on),        TEST(stops_and_goes_by_command),
+        TEST(ends_while_stopped),      TEST(debugger_disappears), TEST(two_debuggers),
+        TEST(reset_and_snapshot),      TEST(wrong_requests),      TEST(any_requests),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
