@@ -53,3 +53,7 @@ $(eval $(call ppu_tool,ppu-report,$(addprefix tools/report/,ppu-report.c page.c 
 
 # Live view: finds devices as ppu-trace does, reads their state as libppu does.
 $(eval $(call ppu_tool,ppu-top,$(TOP_COMMAND),$(TRACE_FLAGS),pputrace ppu -ljansson -lncursesw -ltinfo -pthread))
+
+# The debugger of kernels.
+DBG_COMMAND := $(addprefix tools/dbg/,ppu-dbg.c commands.c show.c value.c motion.c points.c session.c box.c info.c types.c) tools/trace/door.c
+$(eval $(call ppu_tool,ppu-dbg,$(DBG_COMMAND),$(TRACE_FLAGS),pputrace ppuasm -ldw -lelf -pthread))

@@ -55,6 +55,20 @@ static void build_free(struct build *build)
     free(build);
 }
 
+/* What a debugger asks for (PPU_DEBUG_KERNELS=1) behind the options, which it frees. */
+static char *debug_options(char *options)
+{
+    const char *text = secure_getenv("PPU_DEBUG_KERNELS");
+    char *both = NULL;
+
+    if (!options || !text || strcmp(text, "1") != 0) {
+        return options;
+    }
+    const int bytes = asprintf(&both, "%s -g -cl-opt-disable", options);
+    free(options);
+    return bytes < 0 ? NULL : both;
+}
+
 static struct build *build_new(cl_program program, const char *options, build_notify notify, void *user)
 {
     struct build *build = calloc(1, sizeof(*build));
@@ -66,7 +80,7 @@ static struct build *build_new(cl_program program, const char *options, build_no
     build->program = program;
     build->threshold = target_threshold(program->context);
     build->given = strdup(options ? options : "");
-    build->options = sanitize_options(options ? options : "");
+    build->options = debug_options(sanitize_options(options ? options : ""));
     build->notify = notify;
     build->user = user;
     if (!build->given || !build->options) {

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: MIT */
+/* Runs kernels for the test of the debugger; it knows nothing of debuggers. `fault`: a kernel that reads where it must
+ * not; `endless`: one that never ends unless somebody makes it. */
+#define CL_TARGET_OPENCL_VERSION 300
+#include <CL/cl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define N 128
+#define GROUP 64
+
+static const char *source = "int twice(int a)\n"                                          /* 1 */
+                            "{\n"                                                         /* 2 */
+                            "    int b = a + a;\n"                                        /* 3 */
+                            "    return b;\n"                                             /* 4 */
+                            "}\n"                                                         /* 5 */
+                            "kernel void work(global int *out, int n, local int *part)\n" /* 6 */
+                            "{\n"                                                         /* 7 */
+                            "    int i = get_global_id(0), l = get_local_id(0);\n"        /* 8 */
+                            "    part[l] = twice(i);\n"                                   /* 9 */
+                            "    barrier(CLK_LOCAL_MEM_FENCE);\n"                         /* 10 */
+                            "    int other = part[l ^ 1];\n"                              /* 11 */
+                            "    if (l < 3)\n"                                            /* 12 */
+                            "        other += n;\n"                                       /* 13 */
+                            "    out[i] = other;\n"                                       /* 14 */
+                            "}\n"                                                         /* 15 */
+                            "kernel void fault(global int *out)\n"                        /* 16 */
+                            "{\n"                                                         /* 17 */
+                            "    global int *nowhere = (global int *)0x4000000000;\n"     /* 18 */
+                            "    out[get_global_id(0)] = nowhere[get_global_id(0)];\n"    /* 19 */
+                            "}\n"                                                         /* 20 */
+                            "kernel void endless(global volatile int *out)\n"             /* 21 */
+                            "{\n"                                                         /* 22 */
+                            "    int turns = 0;\n"                                        /* 23 */
+                            "    while (out[0] == 0)\n"                                   /* 24 */
+                            "        turns++;\n"                                          /* 25 */
+                            "    out[1] = turns;\n"                                       /* 26 */
+                            "}\n";                                                        /* 27 */
+
+static cl_context context;
+static cl_command_queue queue;
+static cl_program program;
+static cl_mem buffer;
+
+static void check(cl_int error, const char *what)
+{
+    if (error != CL_SUCCESS) {
+        printf("%s: error %d\n", what, error);
+        exit(3);
+    }
+}
+
+static void open_device(void)
+{
+    cl_platform_id platform;
+    cl_device_id device;
+    cl_int error;
+    const int zero[N] = { 0 };
+
+    check(clGetPlatformIDs(1, &platform, NULL), "platform");
+    check(clGetDeviceIDs(platform, CL_DEVICE_TYPE_GPU, 1, &device, NULL), "device");
+    context = clCreateContext(NULL, 1, &device, NULL, NULL, &error);
+    check(error, "context");
+    queue = clCreateCommandQueueWithProperties(context, device, NULL, &error);
+    check(error, "queue");
+    program = clCreateProgramWithSource(context, 1, &source, NULL, &error);
+    check(error, "program");
+    check(clBuildProgram(program, 1, &device, "", NULL, NULL), "build");
+    buffer =
+        clCreateBuffer(context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, sizeof(zero), (void *)(size_t)zero, &error);
+    check(error, "buffer");
+}
+
+static void launch(const char *name, size_t threads)
+{
+    const size_t group = threads < GROUP ? threads : GROUP;
+    const int n = 1000;
+    cl_int error;
+    cl_kernel kernel = clCreateKernel(program, name, &error);
+
+    check(error, "kernel");
+    check(clSetKernelArg(kernel, 0, sizeof(buffer), &buffer), "argument 0");
+    if (strcmp(name, "work") == 0) {
+        check(clSetKernelArg(kernel, 1, sizeof(n), &n), "argument 1");
+        check(clSetKernelArg(kernel, 2, GROUP * sizeof(int), NULL), "argument 2");
+    }
+    check(clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &threads, &group, 0, NULL, NULL), "launch");
+    clReleaseKernel(kernel);
+}
+
+int main(int argc, char **argv)
+{
+    const char *name = argc > 1 ? argv[1] : "work";
+    int out[N] = { 0 }, wrong = 0;
+
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    open_device();
+    launch(name, strcmp(name, "endless") == 0 ? 1 : N);
+    check(clFlush(queue), "flush");
+    if (strcmp(name, "endless") == 0) {
+        puts("launched");
+    }
+    check(clEnqueueReadBuffer(queue, buffer, CL_TRUE, 0, sizeof(out), out, 0, NULL, NULL), "read");
+    for (int i = 0; strcmp(name, "work") == 0 && i < N; i++) {
+        const int right = 2 * (i ^ 1) + (i % GROUP < 3 ? 1000 : 0);
+        if (out[i] != right) {
+            printf("out[%d] is %d in place of %d\n", i, out[i], right);
+            wrong = 1;
+        }
+    }
+    printf("done, %s\n", wrong ? "something is wrong" : "all is right");
+    clReleaseMemObject(buffer);
+    clReleaseProgram(program);
+    clReleaseCommandQueue(queue);
+    clReleaseContext(context);
+    return wrong;
+}

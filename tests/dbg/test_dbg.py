@@ -1,0 +1,166 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Tests ppu-dbg on an unmodified OpenCL program: breakpoints, steps, values, faults, and debuggers that go away."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+TOP = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(TOP / "tests"))
+import tap  # noqa: E402
+
+DEBUGGER = TOP / "build/plain/tools/ppu-dbg"
+PROGRAM = TOP / "build/plain/tests/dbg-debuggee"
+ENVIRONMENT = os.environ | {"OCL_ICD_VENDORS": str(TOP / "build/opencl/ppu.icd"), "PPU_CACHE": "off"}
+
+
+def start(orders, *arguments, options=("--batch",)):
+    texts = [word for order in orders for word in ("-ex", order)]
+    return subprocess.Popen([DEBUGGER, *options, *texts, "--", PROGRAM, *arguments], env=ENVIRONMENT, text=True,
+                            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+
+
+def debug(*orders, program=(), status=0):
+    process = start(orders, *program)
+    output, _ = process.communicate(timeout=100)
+    assert process.returncode == status, (process.returncode, output)
+    return output
+
+
+def has(output, *pieces):
+    """The pieces come one behind the other."""
+    at = 0
+    for piece in pieces:
+        found = output.find(piece, at)
+        assert found >= 0, (piece, output)
+        at = found + len(piece)
+
+
+def stops_and_steps():
+    output = debug("tbreak twice", "run", "bt", "info locals", "next", "p b", "finish", "lane 5", "print i", "step", "next", "step",
+                   "continue")
+    has(output, "Breakpoint 1: twice, when a program with it is loaded", "Breakpoint 1, twice at kernel.cl:3",
+        "3\t    int b = a + a;", "#0  twice at kernel.cl:3\n#1  work at kernel.cl:9\n", "a = 0\n", "twice at kernel.cl:4", "b = 0\n",
+        "work at kernel.cl:9", "lane 5, thread (5,0,0)]", "i = 5\n")
+    # Over the barrier, to which nobody else has to come: the group is one warp.
+    has(output, "10\t    barrier(CLK_LOCAL_MEM_FENCE);", "11\t    int other = part[l ^ 1];", "12\t    if (l < 3)",
+        "done, all is right", "[program exited with status 0]")
+
+
+def conditions_and_writes():
+    output = debug("break 11 if i == 70", "run", "p part[l ^ 1]", "p (i + 1) * 2.5", "p/x n", "p &out[2] == out + 8 || 1", "next",
+                   "set var other = 5", "watch out[70]", "continue", "p out[70]", "info breakpoints", "delete", "continue")
+    has(output, "cta (1,0,0), warp 0, lane 6, thread (6,0,0)]", "Breakpoint 1, work at kernel.cl:11", "= 142\n", "= 177.5\n",
+        "= 0x3e8\n", "Watchpoint 2: out[70], 4 bytes", "Watchpoint 2: out[70], was 0, is 5\nwork at kernel.cl:1", "out[70] = 5\n",
+        "break 11 if i == 70, 1 place, hit 1 time", "watch out[70]", "out[70] is 5 in place of 142", "done, something is wrong")
+
+
+def shows():
+    output = debug("break kernel.cl:14", "run", "info kernels", "info ctas", "info warps", "info lanes", "info registers", "info tokens",
+                   "x/4dw out", "list", "disassemble", "p $lane", "p $v0 == $v0", "p nothing", "p 1 +", "lane 64", "kernel", "warp 0",
+                   "cta 0,0,0", "p *l", "p out[-100000000]", "kill", status=1)
+    has(output, "work ", "(2,1,1)", "(64,1,1)", "stopped", "* (0,0,0)  SM ", "at a breakpoint", "lane thread", "*    0 (0,0,0)        active",
+        "$s0 ", "$v0 ", "tokens, the front first", ": 0 0 0 0\n", "14\t    out[i] = other;", "=> 0x", "$lane = 0\n", "= 1\n",
+        "there is no variable of this name here", "the warp has 64 lanes", "it is no pointer",
+        "the kernel cannot reach this address", "ended by signal 9")
+    assert "a name is missing" in output, output
+
+
+def faults():
+    output = debug("run", "bt", "p nowhere", "continue", program=["fault"], status=0)
+    has(output, "Fault UNMAPPED at address 0x4000000000, fault at kernel.cl:19", "#0  fault at kernel.cl:19",
+        "nowhere = 0x4000000000", "read: error -14", "[program exited with status 3]")
+    output = debug("catch no fault", "run", program=["fault"])
+    assert "Fault" not in output and "exited with status 3" in output, output
+
+
+def entries():
+    output = debug("catch entry", "run", "stepi 2", "catch no entry", "continue")
+    has(output, "Entry, work at kernel.cl:", "done, all is right")
+
+
+def interrupted():
+    process = start(["run"], "endless", options=())
+    assert process.stdout.readline() == "launched\n"
+    process.send_signal(signal.SIGINT)
+    for line in process.stdout:
+        if line.startswith("[focus: kernel 0 endless"):
+            break
+        if line == "go\n":  # `continue` is behind it in the pipe, so the signal is for that
+            process.send_signal(signal.SIGINT)
+        elif line.startswith("[interrupted"):  # it has not begun yet
+            process.stdin.write("echo go\ncontinue\n")
+            process.stdin.flush()
+    output, _ = process.communicate("p turns >= 0\nset out[0] = 1\ncontinue\n", timeout=100)
+    has(output, "turns >= 0 = 1\n", "done, all is right")
+
+
+def debugger_disappears():
+    process = start(["break 14", "run", "echo stands"], options=())
+    for line in process.stdout:
+        if line == "stands\n":
+            break
+    process.kill()
+    output = process.stdout.read()  # until the program has ended
+    assert "done, all is right" in output, output
+    process.wait()
+
+
+def quits():
+    process = start(["break 14", "run"], options=())
+    output, _ = process.communicate("info locals\nquit\n", timeout=100)
+    has(output, "Breakpoint 1, work at kernel.cl:14", "other = ", "ended by signal 9")
+    assert process.returncode == 0
+
+
+def scripts():
+    with tempfile.NamedTemporaryFile("w") as file:
+        file.write("# a script\nbreak 14\nrun\np other\n\nsource /nowhere\nkill\n")
+        file.flush()
+        process = start([], options=("--batch", "-x", file.name))
+        output, _ = process.communicate(timeout=100)
+    has(output, "other = ", "cannot read /nowhere: No such file", "ended by signal 9")
+
+
+def helps():
+    output = debug("help")
+    words = re.findall(r"^([a-z]+)", output, re.MULTILINE)
+    assert len(words) >= 30 and output.count("\n") == 2 * len(words), output
+    for word in words:
+        assert debug(f"help {word}").startswith(word), word
+    for wrong in ("nonsense", "print", "break", "continue", "next", "info", "x 5", "condition 7 x", "delete 9", "lane x", "p " + "(" * 500):
+        output = debug(wrong, status=1)
+        assert output.count("\n") == 1, (wrong, output)
+    done = subprocess.run([DEBUGGER, "--batch", "-ex", "run"], capture_output=True, text=True)
+    assert done.returncode == 1 and "no program was named" in done.stderr, done
+    done = subprocess.run([DEBUGGER, "--batch", "-ex", "run", "/nowhere/program"], capture_output=True, text=True)
+    assert "No such file" in done.stderr and "status 127" in done.stdout, done
+
+
+def as_built():
+    output = debug("run", program=[], status=0)
+    assert "all is right" in output
+    process = start(["break work", "run"], options=("--batch", "--as-built"))
+    output, _ = process.communicate(timeout=100)
+    assert "all is right" in output and "Breakpoint 1, " not in output, output
+
+
+if __name__ == "__main__":
+    tap.main([
+        ("a kernel of an unmodified program stops, is stepped by lines and functions, and ends well", stops_and_steps),
+        ("conditions on lanes, values, writes and watchpoints", conditions_and_writes),
+        ("what stands still is shown; wrong expressions are refused", shows),
+        ("a fault stops before anybody is told", faults),
+        ("kernels stop at their entry", entries),
+        ("a kernel without an end is interrupted, changed, and goes on", interrupted),
+        ("a debugger that disappears lets the program go on", debugger_disappears),
+        ("quit ends the program", quits),
+        ("commands come from a file", scripts),
+        ("help lists all commands, and wrong ones are told", helps),
+        ("--as-built leaves the program's options alone", as_built),
+    ])

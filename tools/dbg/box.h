@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/* Asks a device as its debugger (ppu/debug.h). */
+#ifndef TOOLS_DBG_BOX_H
+#define TOOLS_DBG_BOX_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "ppu/debug.h"
+#include "ppu/recorder.h"
+
+struct box {
+    struct ppu_debug_box *shared; /* in VRAM; NULL: there is none */
+    void *map;
+    uint64_t map_bytes;
+    struct ppu_debug_answer answer; /* to the last request */
+    uint32_t session;
+    uint32_t ends; /* atomic: the thread that shows that the debugger is alive is to end */
+    pthread_t pulse;
+};
+
+/* Becomes the debugger of a device of a process; NULL: done, else why not. */
+const char *box_open(struct box *box, uint32_t pid, const struct ppu_recorder_device *info);
+/* Everything goes on. */
+void box_close(struct box *box);
+/* False: the device is gone, or serves another. Else `answer` holds what it says. */
+bool box_ask(struct box *box, const struct ppu_debug_request *request);
+/* The same, and the device has done it. */
+bool box_done(struct box *box, const struct ppu_debug_request *request);
+/* Stops so far; of a device that serves nobody or another 0. */
+uint32_t box_events(const struct box *box);
+/* Why the device refused the last request. */
+const char *box_why(const struct box *box);
+
+#endif

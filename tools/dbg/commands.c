@@ -1,0 +1,594 @@
+/* SPDX-License-Identifier: MIT */
+#include "tools/dbg/commands.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ppu/macros.h"
+#include "tools/dbg/show.h"
+#include "tools/dbg/value.h"
+
+#define LINE_BYTES 1024u
+#define FILES_DEEPEST 8u
+#define WARPS_MOST 4096u
+#define EXAMINE_MOST 4096u
+
+/* ---- words ---- */
+
+static const char *behind_blanks(const char *text)
+{
+    while (isspace((unsigned char)*text)) {
+        text++;
+    }
+    return text;
+}
+
+/* A whole number; false: it is none, which was said. */
+static bool read_number(struct session *session, const char *text, uint32_t *number)
+{
+    char *end;
+    const unsigned long value = strtoul(text, &end, 10);
+
+    if (end == text || *behind_blanks(end) != 0 || value > UINT32_MAX) {
+        session_complain(session, "a number is needed, not \"%s\"", text);
+        return false;
+    }
+    *number = (uint32_t)value;
+    return true;
+}
+
+static bool evaluate(struct session *session, const char *text, struct value *value)
+{
+    const char *why = NULL;
+
+    if (value_of(session, text, value, &why)) {
+        return true;
+    }
+    session_complain(session, "%s: %s", text, why);
+    return false;
+}
+
+/* ---- running ---- */
+
+static void do_run(struct session *session, const char *rest)
+{
+    (void)rest;
+    if (session->pid != 0) {
+        session_complain(session, "the program runs already");
+    } else if (!session->program || !*session->program) {
+        session_complain(session, "no program was named");
+    } else if (session_run(session)) {
+        session_continue(session);
+    }
+}
+
+static void do_continue(struct session *session, const char *rest)
+{
+    (void)rest;
+    session_continue(session);
+}
+
+/* A count of steps may follow. */
+static void steps(struct session *session, const char *rest, enum session_step how)
+{
+    uint32_t count = 1;
+
+    if (*rest != 0 && !read_number(session, rest, &count)) {
+        return;
+    }
+    for (uint32_t i = 0; i < count && !session->failed; i++) {
+        session_step(session, how);
+        if (!session->focus.valid) {
+            return;
+        }
+    }
+}
+
+static void do_step(struct session *session, const char *rest)
+{
+    steps(session, rest, STEP_LINE);
+}
+
+static void do_next(struct session *session, const char *rest)
+{
+    steps(session, rest, STEP_OVER);
+}
+
+static void do_stepi(struct session *session, const char *rest)
+{
+    steps(session, rest, STEP_INSN);
+}
+
+static void do_finish(struct session *session, const char *rest)
+{
+    (void)rest;
+    session_step(session, STEP_OUT);
+}
+
+static void do_kill(struct session *session, const char *rest)
+{
+    (void)rest;
+    session_kill(session);
+}
+
+/* ---- breakpoints ---- */
+
+static void set_break(struct session *session, const char *rest, bool once)
+{
+    char where[LINE_BYTES];
+    const char *condition = strstr(rest, " if ");
+
+    snprintf(where, sizeof(where), "%.*s", condition ? (int)(condition - rest) : (int)strlen(rest), rest);
+    if (where[0] == 0) {
+        session_complain(session, "break where? LINE, FILE:LINE, a function, or *ADDRESS");
+        return;
+    }
+    session_break(session, where, condition ? behind_blanks(condition + 4) : "", once);
+}
+
+static void do_break(struct session *session, const char *rest)
+{
+    set_break(session, rest, false);
+}
+
+static void do_tbreak(struct session *session, const char *rest)
+{
+    set_break(session, rest, true);
+}
+
+static void do_watch(struct session *session, const char *rest)
+{
+    struct value value;
+
+    if (!session_refresh(session)) {
+        session_complain(session, "no kernel stands still");
+    } else if (evaluate(session, rest, &value)) {
+        const bool global = value.kind == VALUE_OBJECT && value.space != PPU_DEBUG_PRIVATE &&
+                            value.space != PPU_DEBUG_SHARED && value.space != PPU_DEBUG_PARAMETER;
+        if (global) {
+            session_watch(session, value.address, (uint32_t)info_bytes(value.type), rest);
+        } else {
+            session_complain(session, "%s: only global memory is watched", rest);
+        }
+    }
+}
+
+static void do_delete(struct session *session, const char *rest)
+{
+    uint32_t number = 0;
+
+    if ((*rest == 0 || read_number(session, rest, &number)) && !session_delete(session, number)) {
+        session_complain(session, "there is no breakpoint %s", rest);
+    }
+}
+
+static void enable(struct session *session, const char *rest, bool enabled)
+{
+    uint32_t number;
+
+    if (read_number(session, rest, &number) && !session_enable(session, number, enabled)) {
+        session_complain(session, "there is no breakpoint %s", rest);
+    }
+}
+
+static void do_enable(struct session *session, const char *rest)
+{
+    enable(session, rest, true);
+}
+
+static void do_disable(struct session *session, const char *rest)
+{
+    enable(session, rest, false);
+}
+
+static void do_condition(struct session *session, const char *rest)
+{
+    char *end;
+    struct point *point = session_point(session, (uint32_t)strtoul(rest, &end, 10));
+
+    if (!point || end == rest || strlen(end) >= SESSION_TEXT) {
+        session_complain(session, "condition NUMBER EXPRESSION");
+        return;
+    }
+    snprintf(point->condition, sizeof(point->condition), "%s", behind_blanks(end));
+}
+
+static void do_catch(struct session *session, const char *rest)
+{
+    static const struct {
+        const char *word;
+        uint32_t flag;
+    } words[] = {
+        { "entry", PPU_DEBUG_AT_ENTRY },
+        { "fault", PPU_DEBUG_AT_FAULT },
+        { "divergence", PPU_DEBUG_AT_DIVERGENCE },
+        { "launch", PPU_DEBUG_AT_CHILD },
+    };
+    const bool no = strncmp(rest, "no ", 3) == 0;
+    const char *word = no ? behind_blanks(rest + 3) : rest;
+
+    for (uint32_t i = 0; i < PPU_ARRAY_SIZE(words); i++) {
+        if (strcmp(word, words[i].word) == 0) {
+            session->stop_at = no ? session->stop_at & ~words[i].flag : session->stop_at | words[i].flag;
+            const struct ppu_debug_request request = { .op = PPU_DEBUG_DO_STOP_AT,
+                                                       .flags = session->stop_at,
+                                                       .context = PPU_DEBUG_ALL };
+            (void)box_ask(&session->box, &request);
+            return;
+        }
+    }
+    session_complain(session, "catch [no] entry, fault, divergence or launch");
+}
+
+/* ---- focus ---- */
+
+static bool stands(struct session *session)
+{
+    if (!session_refresh(session)) {
+        session_complain(session, "no kernel stands still");
+        return false;
+    }
+    return true;
+}
+
+static void do_lane(struct session *session, const char *rest)
+{
+    uint32_t lane = session->focus.lane;
+
+    if (!stands(session) || (*rest != 0 && !read_number(session, rest, &lane))) {
+        return;
+    }
+    const uint32_t lanes = session_lanes(&session->focus.warp);
+    if (lane >= lanes) {
+        session_complain(session, "the warp has %u lanes", lanes);
+        return;
+    }
+    session->focus.lane = lane;
+    session_say_focus(session);
+}
+
+/* The first warp that is asked for: of a kernel, a CTA, a number; UINT32_MAX: of any. */
+static void focus_on(struct session *session, uint32_t slot, const uint32_t *cta, uint32_t number)
+{
+    static struct ppu_debug_warp warps[WARPS_MOST];
+    const uint32_t count = session_warps(session, slot, warps, WARPS_MOST);
+
+    for (uint32_t i = 0; i < count; i++) {
+        if ((!cta || memcmp(cta, warps[i].cta, sizeof(warps[i].cta)) == 0) &&
+            (number == UINT32_MAX || warps[i].number == number)) {
+            session_focus(session, &warps[i], PPU_MIN(session->focus.lane, session_lanes(&warps[i]) - 1));
+            session_say_focus(session);
+            session_say_line(session, session_loaded(session), warps[i].pc);
+            return;
+        }
+    }
+    session_complain(session, "there is none on an SM");
+}
+
+static void do_warp(struct session *session, const char *rest)
+{
+    uint32_t number;
+
+    if (stands(session) && *rest == 0) {
+        session_say_focus(session);
+    } else if (session->focus.valid && read_number(session, rest, &number)) {
+        const struct ppu_debug_warp warp = session->focus.warp;
+        focus_on(session, warp.slot, warp.cta, number);
+    }
+}
+
+static void do_cta(struct session *session, const char *rest)
+{
+    uint32_t cta[3] = { 0 };
+    int found = sscanf(*rest == '(' ? rest + 1 : rest, "%u ,%u ,%u", &cta[0], &cta[1], &cta[2]);
+
+    if (stands(session) && *rest == 0) {
+        session_say_focus(session);
+    } else if (session->focus.valid && found >= 1) {
+        focus_on(session, session->focus.warp.slot, cta, UINT32_MAX);
+    } else if (session->focus.valid) {
+        session_complain(session, "cta X,Y,Z");
+    }
+}
+
+static void do_kernel(struct session *session, const char *rest)
+{
+    uint32_t number;
+
+    if (*rest == 0 && stands(session)) {
+        session_say_focus(session);
+    } else if (*rest != 0 && read_number(session, rest, &number)) {
+        focus_on(session, number, NULL, UINT32_MAX);
+    }
+}
+
+/* ---- values ---- */
+
+static void do_print(struct session *session, const char *rest)
+{
+    const char format = rest[0] == '/' && rest[1] != 0 ? rest[1] : 0;
+    const char *why = NULL;
+    struct value value;
+
+    rest = format ? behind_blanks(rest + 2) : rest;
+    if (format && format != 'x' && format != 'd') {
+        session_complain(session, "print/x or print/d");
+        return;
+    }
+    if (session->focus.valid && !stands(session)) {
+        return;
+    }
+    if (evaluate(session, rest, &value)) {
+        printf("%s = ", rest);
+        if (!value_print(session, &value, format == 'x' ? 'x' : 0, &why)) {
+            putchar('\n');
+            session_complain(session, "%s: %s", rest, why);
+        }
+    }
+}
+
+static void do_set(struct session *session, const char *rest)
+{
+    char to[LINE_BYTES];
+    const char *text = strncmp(rest, "var ", 4) == 0 ? behind_blanks(rest + 4) : rest;
+    const char *equals = strchr(text, '=');
+    const char *why = NULL;
+    struct value left, right;
+
+    if (!equals) {
+        session_complain(session, "set VARIABLE = EXPRESSION");
+        return;
+    }
+    snprintf(to, sizeof(to), "%.*s", (int)(equals - text), text);
+    if (stands(session) && evaluate(session, to, &left) && evaluate(session, equals + 1, &right) &&
+        !value_assign(session, &left, &right, &why)) {
+        session_complain(session, "%s: %s", to, why ? why : "it cannot be written");
+    }
+}
+
+/* x/NFU: words of 4 bytes in hexadecimal unless something else is said. */
+static void do_examine(struct session *session, const char *rest)
+{
+    uint32_t count = 1, size = 4;
+    char format = 'x';
+    struct value value;
+    const char *why = NULL;
+    int64_t address = 0;
+
+    if (*rest == '/') {
+        char *end;
+        const unsigned long many = strtoul(rest + 1, &end, 10);
+        count = end != rest + 1 ? (uint32_t)PPU_MIN(many, (unsigned long)EXAMINE_MOST) : 1;
+        for (; *end != 0 && !isspace((unsigned char)*end); end++) {
+            size = *end == 'b' ? 1 : *end == 'h' ? 2 : *end == 'w' ? 4 : *end == 'g' ? 8 : size;
+            format = strchr("xduf", *end) ? *end : format;
+        }
+        rest = behind_blanks(end);
+    }
+    if (!stands(session) || !evaluate(session, rest, &value)) {
+        return;
+    }
+    if (!value_number(session, &value, &address, &why)) {
+        session_complain(session, "%s: %s", rest, why);
+        return;
+    }
+    enum ppu_debug_space space = PPU_DEBUG_GLOBAL;
+    if (value.kind == VALUE_OBJECT) {
+        Dwarf_Die target;
+        (void)info_target(value.type, &target, &space);
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        uint64_t word = 0;
+        float single;
+        double real;
+        if (!session_read(session, space, (uint64_t)address + (uint64_t)i * size, &word, size)) {
+            putchar('\n');
+            session_complain(session, "0x%llx: %s", (unsigned long long)address + (uint64_t)i * size,
+                             box_why(&session->box));
+            return;
+        }
+        memcpy(&single, &word, sizeof(single));
+        memcpy(&real, &word, sizeof(real));
+        if (i % (16 / size) == 0) {
+            printf("%s0x%llx:", i != 0 ? "\n" : "", (unsigned long long)address + (uint64_t)i * size);
+        }
+        if (format == 'f') {
+            printf(" %.9g", size == 8 ? real : (double)single);
+        } else if (format == 'x') {
+            printf(" 0x%0*llx", (int)(2 * size), (unsigned long long)word);
+        } else {
+            const uint64_t sign = format == 'd' ? word >> (8 * size - 1) & 1u : 0;
+            printf(" %lld", (long long)(sign != 0 && size < 8 ? word | ~0ull << 8 * size : word));
+        }
+    }
+    putchar('\n');
+}
+
+/* ---- shows ---- */
+
+static void do_list(struct session *session, const char *rest)
+{
+    uint32_t line = 0;
+
+    if (*rest == 0 || read_number(session, rest, &line)) {
+        const struct loaded *loaded = session_loaded(session);
+        const bool has_line = line == 0 && session->focus.valid && loaded && loaded->info;
+        show_list(session, has_line ? info_line(loaded->info, session->focus.warp.pc, NULL) : line);
+    }
+}
+
+static void do_backtrace(struct session *session, const char *rest)
+{
+    (void)rest;
+    show_backtrace(session);
+}
+
+static void do_disassemble(struct session *session, const char *rest)
+{
+    (void)rest;
+    show_code(session);
+}
+
+static void do_info(struct session *session, const char *rest)
+{
+    static const struct {
+        const char *word;
+        void (*show)(struct session *session);
+    } words[] = {
+        { "kernels", show_kernels },    { "ctas", show_ctas },     { "warps", show_warps },
+        { "lanes", show_lanes },        { "tokens", show_tokens }, { "registers", show_registers },
+        { "locals", show_locals },      { "args", show_locals },   { "breakpoints", show_points },
+        { "watchpoints", show_points },
+    };
+    const size_t bytes = strlen(rest);
+
+    for (uint32_t i = 0; bytes != 0 && i < PPU_ARRAY_SIZE(words); i++) {
+        if (strncmp(words[i].word, rest, bytes) == 0) {
+            words[i].show(session);
+            return;
+        }
+    }
+    session_complain(session, "info kernels, ctas, warps, lanes, tokens, registers, locals or breakpoints");
+}
+
+static void do_echo(struct session *session, const char *rest)
+{
+    (void)session;
+    puts(rest);
+}
+
+/* ---- the table ---- */
+
+static void do_help(struct session *session, const char *rest);
+
+/* The first that begins as it was typed is meant. */
+static const struct command {
+    const char *name;
+    const char *alias; /* or NULL */
+    void (*run)(struct session *session, const char *rest);
+    const char *takes;
+    const char *help;
+} commands[] = {
+    { "break", "b", do_break, "LINE | FILE:LINE | FUNCTION | *ADDRESS [if EXPRESSION]",
+      "stop there; with a condition when it is true of an active lane, which becomes the focus" },
+    { "tbreak", NULL, do_tbreak, "as break", "stop there once" },
+    { "watch", NULL, do_watch, "EXPRESSION", "stop when a kernel has changed 1, 2, 4 or 8 bytes of global memory" },
+    { "catch", NULL, do_catch, "[no] entry | fault | divergence | launch",
+      "stop where a kernel begins, has a fault, lanes part, or a kernel begins that threads launched" },
+    { "condition", NULL, do_condition, "NUMBER [EXPRESSION]", "give a breakpoint another condition, or none" },
+    { "enable", NULL, do_enable, "NUMBER", "let a breakpoint stop again" },
+    { "disable", NULL, do_disable, "NUMBER", "let a breakpoint stop no more" },
+    { "delete", "d", do_delete, "[NUMBER]", "remove a breakpoint or watchpoint, or all" },
+    { "run", "r", do_run, "", "start the program" },
+    { "continue", "c", do_continue, "", "let all kernels go on until something stops them; ^C stops them" },
+    { "step", "s", do_step, "[COUNT]", "let the focus's warp go to another line; all others stand still" },
+    { "next", "n", do_next, "[COUNT]", "the same, over the functions that the line calls" },
+    { "stepi", "si", do_stepi, "[COUNT]", "let the warp execute one instruction" },
+    { "finish", "fin", do_finish, "", "let the warp go until it has left the function" },
+    { "kill", "k", do_kill, "", "end the program" },
+    { "kernel", NULL, do_kernel, "[NUMBER]", "look at another kernel; without a number, say what the focus is" },
+    { "cta", "block", do_cta, "[X,Y,Z]", "look at another CTA" },
+    { "warp", NULL, do_warp, "[NUMBER]", "look at another warp of the CTA" },
+    { "lane", NULL, do_lane, "[NUMBER]", "look at another lane of the warp" },
+    { "print", "p", do_print, "[/x] EXPRESSION", "a value by C's rules: variables, $v3, $s2, $p1, $pc, operators" },
+    { "set", NULL, do_set, "[var] EXPRESSION = EXPRESSION", "write a variable, memory or a register" },
+    { "x", NULL, do_examine, "[/COUNT FORMAT SIZE] EXPRESSION",
+      "words of memory; x d u f as in print, b h w g for 1, 2, 4, 8 bytes" },
+    { "info", "i", do_info, "kernels | ctas | warps | lanes | tokens | registers | locals | breakpoints",
+      "what there is; * marks the focus" },
+    { "backtrace", "bt", do_backtrace, "", "the functions that the focus is in" },
+    { "list", "l", do_list, "[LINE]", "source around the focus or a line" },
+    { "disassemble", "disas", do_disassemble, "", "code around the focus" },
+    { "source", NULL, NULL, "FILE", "execute the commands of a file" },
+    { "echo", NULL, do_echo, "TEXT", "print a text" },
+    { "help", "h", do_help, "[COMMAND]", "this list" },
+    { "quit", "q", NULL, "", "end the program and the debugger" },
+};
+
+static const struct command *find_command(const char *word)
+{
+    const size_t bytes = strlen(word);
+
+    for (uint32_t i = 0; i < PPU_ARRAY_SIZE(commands); i++) {
+        if (strcmp(word, commands[i].name) == 0 || (commands[i].alias && strcmp(word, commands[i].alias) == 0)) {
+            return &commands[i];
+        }
+    }
+    for (uint32_t i = 0; i < PPU_ARRAY_SIZE(commands); i++) {
+        if (strncmp(word, commands[i].name, bytes) == 0) {
+            return &commands[i];
+        }
+    }
+    return NULL;
+}
+
+static void do_help(struct session *session, const char *rest)
+{
+    const struct command *one = *rest ? find_command(rest) : NULL;
+
+    if (*rest && !one) {
+        session_complain(session, "there is no command %s", rest);
+        return;
+    }
+    for (uint32_t i = 0; i < PPU_ARRAY_SIZE(commands); i++) {
+        if (!one || one == &commands[i]) {
+            printf("%s%s%s %s\n      %s\n", commands[i].name, commands[i].alias ? ", " : "",
+                   commands[i].alias ? commands[i].alias : "", commands[i].takes, commands[i].help);
+        }
+    }
+}
+
+bool command_execute(struct session *session, const char *line)
+{
+    char text[LINE_BYTES], word[LINE_BYTES];
+    size_t bytes = 0;
+
+    snprintf(text, sizeof(text), "%s", behind_blanks(line));
+    for (size_t end = strlen(text); end != 0 && isspace((unsigned char)text[end - 1]); end--) {
+        text[end - 1] = 0;
+    }
+    if (text[0] == 0 || text[0] == '#') {
+        return true;
+    }
+    while (isalpha((unsigned char)text[bytes])) {
+        bytes++;
+    }
+    snprintf(word, sizeof(word), "%.*s", (int)bytes, text);
+    const struct command *command = bytes != 0 ? find_command(word) : NULL;
+    const char *rest = behind_blanks(text + bytes);
+    session->failed = false;
+    if (!command) {
+        session_complain(session, "there is no command %s; `help` lists them", text);
+    } else if (command->run) {
+        command->run(session, rest);
+    } else if (strcmp(command->name, "quit") == 0) {
+        return false;
+    } else {
+        return command_file(session, rest);
+    }
+    fflush(stdout);
+    return true;
+}
+
+bool command_file(struct session *session, const char *path)
+{
+    static uint32_t depth;
+    char line[LINE_BYTES];
+    FILE *file = depth < FILES_DEEPEST ? fopen(path, "re") : NULL;
+    bool go_on = true;
+
+    if (!file) {
+        session_complain(session, "cannot read %s: %s", path, depth < FILES_DEEPEST ? strerror(errno) : "too deep");
+        return true;
+    }
+    depth++;
+    while (go_on && fgets(line, sizeof(line), file)) {
+        go_on = command_execute(session, line);
+    }
+    depth--;
+    fclose(file);
+    return go_on;
+}

@@ -1,0 +1,423 @@
+/* SPDX-License-Identifier: MIT */
+#include "tools/dbg/session.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "ppu/macros.h"
+#include "ppu/mmu.h"
+#include "tools/dbg/points.h"
+#include "tools/trace/clock.h"
+#include "tools/trace/message.h"
+
+#define WANTED_NS (5ull * CLOCK_NS_PER_S)
+#define STATUS_NOT_RUN 126
+#define STATUS_NOT_FOUND 127
+
+static volatile sig_atomic_t interrupted;
+
+static void interrupt_seen(int number)
+{
+    interrupted = number;
+}
+
+void session_catch_interrupts(void)
+{
+    const struct sigaction stop = { .sa_handler = interrupt_seen };
+
+    sigaction(SIGINT, &stop, NULL);
+}
+
+bool session_interrupted(void)
+{
+    bool came = interrupted != 0;
+
+    interrupted = 0;
+    return came;
+}
+
+void session_complain(struct session *session, const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    fflush(stdout);
+    vfprintf(stderr, format, arguments);
+    fputc('\n', stderr);
+    va_end(arguments);
+    session->failed = true;
+}
+
+/* ---- what the program tells ---- */
+
+static void on_process(void *opaque, const struct record_process *process, const char *command)
+{
+    (void)opaque, (void)process, (void)command;
+}
+
+static void on_device(void *opaque, const struct record_device *device)
+{
+    (void)opaque, (void)device;
+}
+
+static void on_closed(void *opaque, uint32_t device)
+{
+    (void)opaque, (void)device;
+}
+
+static void on_name(void *opaque, const struct record_name *name, const char *text, uint32_t bytes)
+{
+    (void)opaque, (void)name, (void)text, (void)bytes;
+}
+
+static void on_kernel(void *opaque, const struct record_kernel *kernel)
+{
+    (void)opaque, (void)kernel;
+}
+
+static void on_task(void *opaque, const struct record_task *task)
+{
+    (void)opaque, (void)task;
+}
+
+static void on_events(void *opaque, const struct record_events *events, const struct ppu_trace_record *records,
+                      uint32_t count)
+{
+    (void)opaque, (void)events, (void)records, (void)count;
+}
+
+static void on_lost(void *opaque, const struct record_lost *lost)
+{
+    (void)opaque, (void)lost;
+}
+
+static void on_clock(void *opaque, const struct record_clock *clock)
+{
+    (void)opaque, (void)clock;
+}
+
+static void open_box(struct session *session, uint32_t number)
+{
+    const struct watch_device *device = &session->watch.device[number];
+    const char *why = box_open(&session->box, session->watch.process[device->process].pid, &device->info);
+
+    if (why) {
+        session_complain(session, "cannot debug PPU %u: %s", device->info.instance, why);
+    }
+    session->told = 0;
+}
+
+static void add_program(struct session *session, const struct record_program *told, const uint8_t *image, size_t bytes)
+{
+    struct loaded *bigger = reallocarray(session->loaded, (size_t)session->loads + 1, sizeof(*bigger));
+    struct loaded loaded = { .number = told->program, .context = told->context, .code = told->code };
+
+    session->loaded = bigger ? bigger : session->loaded;
+    loaded.image = bigger ? malloc(bytes != 0 ? bytes : 1) : NULL;
+    if (!loaded.image) {
+        return;
+    }
+    memcpy(loaded.image, image, bytes);
+    if (ppu_program_open(loaded.image, bytes, &loaded.view)) {
+        free(loaded.image);
+        return;
+    }
+    loaded.info = info_open(loaded.view.debug, loaded.view.header->debug_bytes);
+    session->loaded[session->loads++] = loaded;
+    if (!session->box.shared) {
+        open_box(session, told->device);
+    }
+    points_resolve(session);
+}
+
+static void add_source(struct session *session, const struct record_text *told, const uint8_t *text, size_t bytes)
+{
+    for (uint32_t i = session->loads; i-- > 0;) {
+        if (session->loaded[i].number == told->program && !session->loaded[i].source) {
+            session->loaded[i].source = strndup((const char *)text, bytes);
+            return;
+        }
+    }
+}
+
+static void on_profile(void *opaque, enum record_chunk_kind kind, const void *head, size_t head_bytes, const void *body,
+                       size_t body_bytes)
+{
+    (void)head_bytes;
+    if (kind == RECORD_PROGRAM) {
+        add_program(opaque, head, body, body_bytes);
+    } else if (kind == RECORD_SOURCE) {
+        add_source(opaque, head, body, body_bytes);
+    }
+}
+
+/* ---- the program ---- */
+
+bool session_run(struct session *session)
+{
+    static struct watch_sink sink = { NULL,    on_process, on_device, on_closed, on_name,   on_kernel,
+                                      on_task, on_events,  on_lost,   on_clock,  on_profile };
+    const char *what = door_open(&session->door);
+
+    session->door_open = true;
+    if (what) {
+        session_complain(session, "cannot %s: %s", what, strerror(errno));
+        return false;
+    }
+    sink.opaque = session;
+    session->watch = (struct watch){ .sink = &sink };
+    fflush(stdout);
+    session->pid = fork();
+    if (session->pid == 0) {
+        setpgid(0, 0); /* a ^C is the debugger's */
+        signal(SIGINT, SIG_DFL);
+        setenv("PPU_TRACE", session->door.path, 1);
+        if (!session->as_built) {
+            setenv("PPU_DEBUG_KERNELS", "1", 1);
+        }
+        execvp(session->program[0], session->program);
+        int reason = errno;
+        message_print("execute %s: %s", session->program[0], strerror(reason));
+        _exit(reason == ENOENT ? STATUS_NOT_FOUND : STATUS_NOT_RUN);
+    }
+    return session->pid > 0;
+}
+
+static void forget_program(struct session *session)
+{
+    box_close(&session->box);
+    watch_end(&session->watch);
+    door_close(&session->door);
+    session->door_open = false;
+    for (uint32_t i = 0; i < session->loads; i++) {
+        info_close(session->loaded[i].info);
+        free(session->loaded[i].image);
+        free(session->loaded[i].source);
+    }
+    free(session->loaded);
+    session->loaded = NULL;
+    session->loads = 0;
+    session->focus.valid = false;
+    session->pid = 0;
+    points_forget_sites(session);
+}
+
+bool session_serve(struct session *session, int timeout_ms)
+{
+    int status;
+
+    if (session->pid == 0) {
+        return false;
+    }
+    const uint64_t until_ns = clock_now_ns() + WANTED_NS;
+    door_serve(&session->door, &session->watch, timeout_ms, until_ns);
+    for (uint32_t i = 0; i < session->watch.processes; i++) {
+        if (session->watch.process[i].recorder) {
+            attach_want(session->watch.process[i].recorder, until_ns);
+        }
+    }
+    if (waitpid(session->pid, &status, WNOHANG) == 0) {
+        return true;
+    }
+    session->status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    if (WIFEXITED(status)) {
+        printf("[program exited with status %d]\n", session->status);
+    } else {
+        printf("[program was ended by signal %d]\n", WTERMSIG(status));
+    }
+    forget_program(session);
+    return false;
+}
+
+void session_kill(struct session *session)
+{
+    if (session->pid != 0) {
+        box_close(&session->box); /* what stood still can be cleared away */
+        kill(session->pid, SIGKILL);
+        while (session_serve(session, 1)) {
+        }
+    }
+}
+
+void session_free(struct session *session)
+{
+    session_kill(session);
+    free(session->point);
+}
+
+/* ---- tasks and warps ---- */
+
+const struct loaded *session_loaded_of(const struct session *session, const struct ppu_debug_task *task)
+{
+    for (uint32_t i = session->loads; i-- > 0;) {
+        if (session->loaded[i].context == task->context && session->loaded[i].code == task->code_va) {
+            return &session->loaded[i];
+        }
+    }
+    return NULL;
+}
+
+const struct loaded *session_loaded(const struct session *session)
+{
+    return session->focus.valid ? session_loaded_of(session, &session->focus.task) : NULL;
+}
+
+const char *session_kernel(const struct session *session, const struct ppu_debug_task *task)
+{
+    const struct loaded *loaded = session_loaded_of(session, task);
+
+    for (uint32_t i = 0; loaded && i < loaded->view.header->kernels; i++) {
+        if (loaded->view.kernels[i].entry == task->entry) {
+            return loaded->view.text + loaded->view.kernels[i].name;
+        }
+    }
+    return "??";
+}
+
+uint32_t session_tasks(struct session *session, struct ppu_debug_task *tasks, uint32_t most)
+{
+    const struct ppu_debug_request request = { .op = PPU_DEBUG_DO_TASKS };
+    const uint32_t size = sizeof(*tasks);
+
+    if (!box_done(&session->box, &request)) {
+        return 0;
+    }
+    uint32_t count = PPU_MIN(session->box.answer.bytes / size, most);
+    memcpy(tasks, session->box.answer.data, (size_t)count * size);
+    return count;
+}
+
+uint32_t session_warps(struct session *session, uint32_t slot, struct ppu_debug_warp *warps, uint32_t most)
+{
+    const uint32_t size = sizeof(*warps);
+    uint32_t count = 0, more = 1;
+
+    while (more != 0 && count < most) {
+        const struct ppu_debug_request request = { .op = PPU_DEBUG_DO_WARPS, .slot = slot, .number = count };
+        more = box_done(&session->box, &request) ? PPU_MIN(session->box.answer.bytes / size, most - count) : 0;
+        memcpy(warps + count, session->box.answer.data, (size_t)more * size);
+        count += more;
+        more = session->box.answer.more;
+    }
+    return count;
+}
+
+bool session_refresh(struct session *session)
+{
+    static struct ppu_debug_warp warps[4096];
+    struct focus *focus = &session->focus;
+    const uint32_t count = focus->valid ? session_warps(session, focus->warp.slot, warps, PPU_ARRAY_SIZE(warps)) : 0;
+
+    focus->valid = false;
+    for (uint32_t i = 0; i < count && !focus->valid; i++) {
+        if (memcmp(&warps[i].at, &focus->warp.at, sizeof(warps[i].at)) == 0) {
+            focus->warp = warps[i];
+            focus->valid = true;
+        }
+    }
+    return focus->valid;
+}
+
+bool session_focus(struct session *session, const struct ppu_debug_warp *warp, uint32_t lane)
+{
+    struct ppu_debug_task tasks[PPU_MAX_SLOTS];
+    const uint32_t count = session_tasks(session, tasks, PPU_MAX_SLOTS);
+
+    for (uint32_t i = 0; i < count; i++) {
+        if (tasks[i].slot == warp->slot) {
+            session->focus = (struct focus){ true, *warp, tasks[i], lane };
+            return true;
+        }
+    }
+    return false;
+}
+
+uint32_t session_lanes(const struct ppu_debug_warp *warp)
+{
+    const uint64_t threads = (uint64_t)warp->threads[0] * warp->threads[1] * warp->threads[2];
+    const uint32_t wave = PPU_MIN((uint32_t)warp->passes * PPU_LANES, PPU_MAX_WAVE);
+    const uint64_t before = (uint64_t)warp->number * wave;
+
+    return wave == 0 || threads <= before ? 1 : (uint32_t)PPU_MIN(threads - before, (uint64_t)wave);
+}
+
+void session_thread(const struct ppu_debug_warp *warp, uint32_t lane, uint32_t id[3])
+{
+    const uint32_t number = warp->number * warp->passes * PPU_LANES + lane;
+    const uint32_t x = PPU_MAX(warp->threads[0], 1u), y = PPU_MAX(warp->threads[1], 1u);
+
+    id[0] = number % x;
+    id[1] = number / x % y;
+    id[2] = number / x / y;
+}
+
+void session_say_focus(const struct session *session)
+{
+    const struct focus *focus = &session->focus;
+    uint32_t id[3];
+
+    session_thread(&focus->warp, focus->lane, id);
+    printf("[focus: kernel %u %s, cta (%u,%u,%u), warp %u, lane %u, thread (%u,%u,%u)]\n", focus->task.slot,
+           session_kernel(session, &focus->task), focus->warp.cta[0], focus->warp.cta[1], focus->warp.cta[2],
+           focus->warp.number, focus->lane, id[0], id[1], id[2]);
+}
+
+/* ---- memory ---- */
+
+/* Where a locate of the debug information is for the device. */
+static bool locate(struct session *session, enum ppu_debug_space space, uint64_t address,
+                   struct ppu_debug_request *request)
+{
+    static const uint32_t of[] = {
+        [PPU_DEBUG_PRIVATE] = PPU_DEBUG_OF_LANE,   [PPU_DEBUG_GLOBAL] = PPU_DEBUG_OF_TASK,
+        [PPU_DEBUG_CONSTANT] = PPU_DEBUG_OF_TASK,  [PPU_DEBUG_SHARED] = PPU_DEBUG_OF_CTA,
+        [PPU_DEBUG_GENERIC] = PPU_DEBUG_OF_TASK,   [PPU_DEBUG_PARAMETER] = PPU_DEBUG_OF_LAUNCH,
+        [PPU_DEBUG_VARIABLES] = PPU_DEBUG_OF_TASK,
+    };
+
+    request->at = session->focus.warp.at;
+    request->lane = session->focus.lane;
+    request->space = (uint32_t)space < PPU_ARRAY_SIZE(of) ? of[space] : PPU_DEBUG_OF_TASK;
+    request->address = address;
+    if (request->space == PPU_DEBUG_OF_TASK && (address & PPU_WINDOW_MASK) == PPU_SHARED_WINDOW) {
+        request->space = PPU_DEBUG_OF_CTA;
+        request->address = (uint32_t)address;
+    } else if (request->space == PPU_DEBUG_OF_TASK && (address & PPU_WINDOW_MASK) == PPU_LOCAL_WINDOW) {
+        request->space = PPU_DEBUG_OF_LANE;
+        request->address = (uint32_t)address;
+    }
+    return session->focus.valid;
+}
+
+bool session_read(struct session *session, enum ppu_debug_space space, uint64_t address, void *bytes, uint64_t count)
+{
+    for (uint64_t done = 0; done < count;) {
+        struct ppu_debug_request request = { .op = PPU_DEBUG_DO_READ_MEMORY };
+        request.count = (uint32_t)PPU_MIN(count - done, (uint64_t)PPU_DEBUG_DATA);
+        if (!locate(session, space, address + done, &request) || !box_done(&session->box, &request) ||
+            session->box.answer.bytes != request.count) {
+            return false;
+        }
+        memcpy((uint8_t *)bytes + done, session->box.answer.data, request.count);
+        done += request.count;
+    }
+    return true;
+}
+
+bool session_write(struct session *session, enum ppu_debug_space space, uint64_t address, const void *bytes,
+                   uint32_t count)
+{
+    struct ppu_debug_request request = { .op = PPU_DEBUG_DO_WRITE_MEMORY, .count = count };
+
+    if (count > PPU_DEBUG_WRITE || !locate(session, space, address, &request)) {
+        return false;
+    }
+    memcpy(request.data, bytes, count);
+    return box_done(&session->box, &request);
+}

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Debugs the kernels of one program: which of its programs are loaded, where it stops, and what is looked at. All that
+ * comes from the program and the device is checked.
+ */
+#ifndef TOOLS_DBG_SESSION_H
+#define TOOLS_DBG_SESSION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "ppu/image.h"
+#include "tools/dbg/box.h"
+#include "tools/dbg/info.h"
+#include "tools/trace/door.h"
+#include "tools/trace/watch.h"
+
+#define SESSION_SITES 32u /* places of a breakpoint */
+#define SESSION_TEXT 256u
+
+/* A program image that is loaded. */
+struct loaded {
+    uint32_t number; /* in the process */
+    uint32_t context;
+    uint64_t code;
+    uint8_t *image;
+    struct ppu_program_view view;
+    struct info *info; /* NULL: it was built without -g */
+    char *source;      /* NULL: it is not known */
+};
+
+struct point {
+    uint32_t number;
+    bool enabled, once, is_watch;
+    char where[SESSION_TEXT];     /* as it was typed */
+    char condition[SESSION_TEXT]; /* "": none */
+    uint32_t hits;
+    uint32_t sites;
+    uint32_t site[SESSION_SITES]; /* numbers at the device */
+    uint64_t address[SESSION_SITES];
+};
+
+struct focus {
+    bool valid;
+    struct ppu_debug_warp warp;
+    struct ppu_debug_task task;
+    uint32_t lane;
+};
+
+struct session {
+    struct watch watch;
+    struct door door;
+    bool door_open;
+    char **program;
+    bool as_built; /* kernels are compiled as the program says, not for debugging */
+    pid_t pid;     /* 0: it does not run */
+    int status;
+    struct box box;
+    struct loaded *loaded;
+    uint32_t loads;
+    struct point *point;
+    uint32_t points, numbers;
+    bool site_used[PPU_DEBUG_BREAKS];
+    uint32_t stop_at; /* PPU_DEBUG_AT_* */
+    uint32_t told;    /* events that were looked at */
+    struct focus focus;
+    bool failed; /* a command of a script */
+};
+
+/* Starts the program; false: it said why not. */
+bool session_run(struct session *session);
+/* Serves the program for so long; false: it has ended. */
+bool session_serve(struct session *session, int timeout_ms);
+/* Ends the program. */
+void session_kill(struct session *session);
+void session_free(struct session *session);
+
+/* Sets what a command asks for; 0 and a sentence on standard error: it cannot be understood. */
+uint32_t session_break(struct session *session, const char *where, const char *condition, bool once);
+uint32_t session_watch(struct session *session, uint64_t address, uint32_t bytes, const char *where);
+bool session_delete(struct session *session, uint32_t number); /* 0: all */
+bool session_enable(struct session *session, uint32_t number, bool enabled);
+struct point *session_point(struct session *session, uint32_t number);
+
+/* Lets the kernels run until something stops them, and says what; also when the program ends. */
+void session_continue(struct session *session);
+enum session_step {
+    STEP_INSN,
+    STEP_LINE,
+    STEP_OVER,
+    STEP_OUT,
+};
+void session_step(struct session *session, enum session_step how);
+void session_interrupt(struct session *session);
+
+/* The program that the focus is in; NULL: none is known. */
+const struct loaded *session_loaded(const struct session *session);
+const struct loaded *session_loaded_of(const struct session *session, const struct ppu_debug_task *task);
+const char *session_kernel(const struct session *session, const struct ppu_debug_task *task);
+/* Reads the warp of the focus again; false: it is there no more. */
+bool session_refresh(struct session *session);
+bool session_focus(struct session *session, const struct ppu_debug_warp *warp, uint32_t lane);
+void session_say_focus(const struct session *session);
+void session_say_line(const struct session *session, const struct loaded *loaded, uint32_t insn);
+/* Lanes of a warp that have threads, at least 1: of a CTA's last warp there may be less than the wave. */
+uint32_t session_lanes(const struct ppu_debug_warp *warp);
+/* The coordinates of a lane's thread in its CTA. */
+void session_thread(const struct ppu_debug_warp *warp, uint32_t lane, uint32_t id[3]);
+/* Tasks and warps; at most `most`. */
+uint32_t session_tasks(struct session *session, struct ppu_debug_task *tasks, uint32_t most);
+uint32_t session_warps(struct session *session, uint32_t slot, struct ppu_debug_warp *warps, uint32_t most);
+/* Memory that the focus reaches; false: box_why() says why not. */
+bool session_read(struct session *session, enum ppu_debug_space space, uint64_t address, void *bytes, uint64_t count);
+bool session_write(struct session *session, enum ppu_debug_space space, uint64_t address, const void *bytes,
+                   uint32_t count);
+
+/* A ^C that came since it was asked last. */
+bool session_interrupted(void);
+void session_catch_interrupts(void);
+void session_complain(struct session *session, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+#endif
