@@ -117,6 +117,23 @@ def installation(scratch, present, install="true"):
                                f"printf '%s\\n' \"$@\" >>{scratch.path}/present;; esac")
 
 
+def test_several_lists():
+    with Scratch() as scratch:
+        installation(scratch, [])
+        status, _, errors = scratch.run([TOP / "tools/setup/install", "extra/study", "extra/cluster"])
+        assert status == 0, errors
+        present = set((scratch.path / "present").read_text().splitlines())
+        assert lists("extra/study") | lists("extra/cluster") <= present and not lists("demo") & present, present
+
+
+def test_unknown_list():
+    with Scratch() as scratch:
+        installation(scratch, [])
+        status, _, errors = scratch.run([TOP / "tools/setup/install", "extra/study", "nothing"])
+        assert status == 1 and "no list nothing: there are demo extra/cluster extra/study packages" in errors, errors
+        assert (scratch.path / "present").read_text() == ""
+
+
 BESIDE = ("--", "bash", "-c", "pwd >>\"$ORDER\"; echo said; exit 1")
 
 
@@ -253,6 +270,8 @@ tap.main([
     ("without root and sudo it says what to run", test_no_root_no_sudo),
     ("it asks for sudo only for what is missing", test_sudo_only_for_what_is_missing),
     ("for the demo alone it installs less", test_demo_needs_less),
+    ("of several lists it installs all", test_several_lists),
+    ("a list that does not exist is refused", test_unknown_list),
     ("a command runs beside what the demo does not need", test_command_runs_beside),
     ("it begins when what the demo needs is there", test_command_has_what_the_demo_needs),
     ("it does not run when nothing is missing", test_command_does_not_run_when_nothing_is_missing),
