@@ -13,16 +13,21 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+/* At most, of the machine as a whole and of each part that may have a line. */
 #define TEXT_BYTES (64u * PPU_KIB)
+#define CHANNEL_BYTES 80u
+#define SM_BYTES 512u
+#define WARP_BYTES 96u
 
 struct text {
     char *buf;
-    size_t len; /* always less than TEXT_BYTES; what does not fit is cut */
+    size_t bytes;
+    size_t len; /* always less than `bytes`; what does not fit is cut */
 };
 
 __attribute__((format(printf, 2, 3))) static void print(struct text *text, const char *format, ...)
 {
-    size_t room = TEXT_BYTES - text->len;
+    size_t room = text->bytes - text->len;
     va_list args;
     int len = 0;
 
@@ -108,10 +113,17 @@ static void print_channels(const struct core *core, struct text *text)
     }
 }
 
+static size_t text_bytes(const struct core_config *config)
+{
+    return TEXT_BYTES + (size_t)config->channels * CHANNEL_BYTES +
+           (size_t)config->sms * (SM_BYTES + (size_t)config->sm_warps * WARP_BYTES);
+}
+
 char *core_state_text(struct core *core)
 {
-    struct text text = { .buf = malloc(TEXT_BYTES) };
+    struct text text = { .bytes = text_bytes(&core->config) };
 
+    text.buf = malloc(text.bytes);
     if (!text.buf) {
         return NULL;
     }
@@ -122,8 +134,8 @@ char *core_state_text(struct core *core)
     print_copies(core, &text);
     print(&text, "semaphore table: %u armed\n", __atomic_load_n(&core->semtab.armed_count, __ATOMIC_RELAXED));
     print_channels(core, &text);
-    if (text.len < TEXT_BYTES - 1) {
-        sm_pool_text(core, text.buf + text.len, TEXT_BYTES - text.len);
+    if (text.len < text.bytes - 1) {
+        sm_pool_text(core, text.buf + text.len, text.bytes - text.len);
     }
     return text.buf;
 }

@@ -819,6 +819,22 @@ static void state_text(void **state)
     free(text);
 }
 
+/* A line for each of 1,024 channels does not push out what comes last. */
+static void state_text_of_all_channels(void **state)
+{
+    struct board *board = *state;
+
+    for (uint32_t i = 0; i < PPU_MAX_CHANNELS; i++) {
+        core_doorbell_write(board->core, (uint64_t)i * PPU_DOORBELL_STRIDE, 0xffffffff);
+        mcu_write(board, PPU_REG_GP_GET + 4 * i, 0xffffffff);
+    }
+    char *text = core_state_text(board->core);
+    assert_non_null(text);
+    assert_non_null(strstr(text, "\nchannel 0: GP_GET 4294967295, GP_PUT 4294967295, doorbell rung\n"));
+    assert_non_null(strstr(text, "\nchannel 1023: GP_GET 4294967295, GP_PUT 4294967295, doorbell rung\n"));
+    free(text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -857,6 +873,7 @@ int main(void)
         { "a mark holds the MCU while a hook says so [A1]", mark_holds_the_mcu, setup_small, teardown, NULL },
         { "a bad machine size names its property [A1]", config_limits, NULL, NULL, NULL },
         { "the state is told in words [A1]", state_text, setup_small, teardown, NULL },
+        { "the state of all channels is told to its end [A1]", state_text_of_all_channels, setup, teardown, NULL },
     };
 
     return cmocka_run_group_tests_name("device core: registers", tests, NULL, NULL);
