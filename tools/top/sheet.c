@@ -9,6 +9,8 @@
 #define BYTES_TEXT 16u
 #define LOAD_TEXT 16u
 #define NS_PER_MS 1000000u
+#define LINES_OF_SMS 16u /* at most, with a line each */
+#define LOADS_A_LINE 16u /* of more */
 
 /* ---- numbers ---- */
 
@@ -62,15 +64,45 @@ static void write_title(FILE *file, const struct device *device)
     fprintf(file, "PPU %u of %u  %s\n", device->info.instance, device->pid, device->command);
 }
 
+/* How busy SMs are, a line for each LOADS_A_LINE of them, so that 256 fit on a terminal beside what comes after. */
+static void write_loads(FILE *file, const struct figures *figures)
+{
+    char load[LOAD_TEXT];
+
+    for (uint32_t i = 0; i < figures->sms; i++) {
+        if (i % LOADS_A_LINE == 0) {
+            fprintf(file, "SM %-3u %%:", i);
+        }
+        snprintf(load, sizeof(load), figures->sm_load[i] < 0 ? "-" : "%.0f", figures->sm_load[i]);
+        fprintf(file, " %3s%s", load, i % LOADS_A_LINE == LOADS_A_LINE - 1 || i == figures->sms - 1 ? "\n" : "");
+    }
+}
+
 static void write_sms(FILE *file, const struct figures *figures, bool each)
 {
     char load[LOAD_TEXT], occupancy[LOAD_TEXT];
 
     fprintf(file, "SMs   %5s busy, %5s occupied (%u)\n", load_text(load, mean(figures->sm_load, figures->sms)),
             load_text(occupancy, mean(figures->sm_occupancy, figures->sms)), figures->sms);
+    if (each && figures->sms > LINES_OF_SMS) {
+        write_loads(file, figures);
+        return;
+    }
     for (uint32_t i = 0; each && i < figures->sms; i++) {
         fprintf(file, "SM %-2u %5s busy, %5s occupied\n", i, load_text(load, figures->sm_load[i]),
                 load_text(occupancy, figures->sm_occupancy[i]));
+    }
+}
+
+/* CTAs alone, LOADS_A_LINE of them a line. */
+static void write_gpc_ctas(FILE *file, const struct figures *figures)
+{
+    for (uint32_t i = 0; i < figures->gpcs; i++) {
+        if (i % LOADS_A_LINE == 0) {
+            fprintf(file, "GPC %-2u CTAs:", i);
+        }
+        fprintf(file, " %3u%s", figures->gpc_ctas[i],
+                i % LOADS_A_LINE == LOADS_A_LINE - 1 || i == figures->gpcs - 1 ? "\n" : "");
     }
 }
 
@@ -79,6 +111,10 @@ static void write_gpcs(FILE *file, const struct figures *figures)
 {
     char l15[LOAD_TEXT], tlb[LOAD_TEXT];
 
+    if (figures->gpcs > LINES_OF_SMS) {
+        write_gpc_ctas(file, figures);
+        return;
+    }
     for (uint32_t i = 0; figures->gpcs > 1 && i < figures->gpcs; i++) {
         fprintf(file, "GPC %-2u %3u CTAs, found L1.5 %s, TLB %s\n", i, figures->gpc_ctas[i],
                 load_text(l15, figures->gpc_l15[i]), load_text(tlb, figures->gpc_tlb[i]));
