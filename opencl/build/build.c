@@ -270,14 +270,12 @@ static cl_int make_from_binary(const struct build *build, struct binary *made, c
 
 /* ---- of intermediate language ---- */
 
-/* The module with its specialization constants as they are now; to be freed. NULL: no memory. */
-static uint8_t *copy_il(cl_program program)
+/* The module as the translator reads it, with its specialization constants as they are now; to be freed. NULL: no
+ * memory. */
+static uint8_t *copy_il(cl_program program, size_t *bytes)
 {
     pthread_mutex_lock(&program->lock);
-    uint8_t *il = malloc(program->il_bytes);
-    if (il) {
-        memcpy(il, program->specialized, program->il_bytes);
-    }
+    uint8_t *il = spirv_respell(program->specialized, program->il_bytes, bytes);
     pthread_mutex_unlock(&program->lock);
     return il;
 }
@@ -293,9 +291,10 @@ static enum ppu_compile_status translate(const struct build *build, struct ppu_c
     }
     enum ppu_compile_status status = compiler->check_options(build->options, bitcode);
     char *notes = bitcode->log;
-    uint8_t *il = status == PPU_COMPILE_OK ? copy_il(build->program) : NULL;
+    size_t bytes = 0;
+    uint8_t *il = status == PPU_COMPILE_OK ? copy_il(build->program, &bytes) : NULL;
     if (il) {
-        status = foreign_translate(path, il, build->program->il_bytes, bitcode);
+        status = foreign_translate(path, il, bytes, bitcode);
     } else if (status == PPU_COMPILE_OK) {
         status = PPU_COMPILE_NO_MEMORY;
     }

@@ -7,55 +7,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "opencl/build/spirv_module.h"
+
 #define MAGIC 0x07230203u
-#define HEADER_WORDS 5u
-#define WORD sizeof(uint32_t)
 
-/* Instructions and decorations of SPIR-V, by their numbers there. */
-#define OP_TYPE_BOOL 20u
-#define OP_TYPE_INT 21u
-#define OP_TYPE_FLOAT 22u
-#define OP_CONSTANT_TRUE 48u
-#define OP_CONSTANT_FALSE 49u
-#define OP_CONSTANT 50u
-#define OP_DECORATE 71u
+/* A decoration of SPIR-V, by its number there. */
 #define DECORATION_SPEC_ID 1u
-
-/* ---- words ---- */
-
-struct module {
-    const uint8_t *at;
-    size_t words;
-};
-
-static uint32_t word_at(const struct module *module, size_t i)
-{
-    uint32_t word;
-
-    memcpy(&word, module->at + i * WORD, WORD);
-    return word;
-}
-
-static uint32_t opcode_at(const struct module *module, size_t i)
-{
-    return word_at(module, i) & 0xffffu;
-}
-
-static uint32_t length_at(const struct module *module, size_t i)
-{
-    return word_at(module, i) >> 16;
-}
-
-/* True when there is a whole instruction. */
-static bool is_instruction(const struct module *module, size_t i)
-{
-    return i < module->words && length_at(module, i) > 0 && length_at(module, i) <= module->words - i;
-}
-
-static struct module module_of(const void *il, size_t bytes)
-{
-    return (struct module){ il, bytes / WORD };
-}
 
 const char *spirv_wrong(const void *il, size_t bytes)
 {
@@ -119,12 +76,12 @@ bool spirv_find_constant(const void *il, size_t bytes, uint32_t id, struct spirv
 {
     const struct module module = module_of(il, bytes);
     const uint32_t result = find_result(&module, id);
-    const size_t at = result != 0 ? find(&module, OP_CONSTANT_TRUE, OP_CONSTANT, 2, result) : 0;
+    const size_t at = result != 0 ? find(&module, OP_SPEC_TRUE, OP_SPEC_NUMBER, 2, result) : 0;
 
     if (at == 0) {
         return false;
     }
-    const bool is_bool = opcode_at(&module, at) != OP_CONSTANT;
+    const bool is_bool = opcode_at(&module, at) != OP_SPEC_NUMBER;
     const uint32_t size = is_bool ? 1 : bytes_of_type(&module, word_at(&module, at + 1));
     *constant = (struct spirv_constant){ at, size, is_bool };
     return size > 0 && size <= (length_at(&module, at) - 3) * WORD + is_bool;
@@ -135,7 +92,7 @@ void spirv_set_constant(void *il, const struct spirv_constant *constant, const v
     uint8_t *at = (uint8_t *)il + constant->word * WORD;
 
     if (constant->is_bool) {
-        const uint16_t opcode = *(const uint8_t *)value != 0 ? OP_CONSTANT_TRUE : OP_CONSTANT_FALSE;
+        const uint16_t opcode = *(const uint8_t *)value != 0 ? OP_SPEC_TRUE : OP_SPEC_FALSE;
         memcpy(at, &opcode, sizeof(opcode)); /* the low half of the first word */
         return;
     }

@@ -129,6 +129,18 @@ static void try_answer(const uint8_t *bytes, size_t count)
     }
 }
 
+/* What the translator is given is a module too. */
+static void try_respelling(const uint8_t *il, size_t count)
+{
+    size_t bytes = 0;
+    void *made = spirv_respell(il, count, &bytes);
+
+    if (made && (bytes < count || spirv_wrong(made, bytes))) {
+        fuzz_found("a module of %zu bytes that is wrong is made of one that is not", bytes);
+    }
+    free(made);
+}
+
 /* Constants lie within a module that is not wrong, and one that is set is still there. */
 static void try_spirv(struct fuzz_input *input)
 {
@@ -151,6 +163,9 @@ static void try_spirv(struct fuzz_input *input)
                 spirv_set_constant(il, &constant, value);
             }
         }
+    }
+    if (!spirv_wrong(il, count)) {
+        try_respelling(il, count);
     }
     free(il);
 }

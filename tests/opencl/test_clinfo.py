@@ -22,7 +22,7 @@ CL_DEVICE_TYPE_ALL = 0xFFFFFFFF
 # needs its translator, which the guest has not, and the place on PCI is another one.
 PLACE_DEPENDENT = ("CL_DEVICE_SVM_CAPABILITIES", "CL_DEVICE_IL_VERSION", "CL_DEVICE_ILS_WITH_VERSION",
                    "CL_DEVICE_PCI_BUS_INFO", "CL_DEVICE_UUID", "CL_DEVICE_LUID")
-IL_EXTENSION = re.compile(r"\s*\bcl_khr_il_program\b(:0x\w+)?")
+IL_EXTENSION = re.compile(r"\s*\bcl_khr_(?:il_program|expect_assume)\b(:0x\w+)?")
 
 
 def clinfo():
