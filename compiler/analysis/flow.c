@@ -3,6 +3,13 @@
 
 #include <string.h>
 
+/*
+ * Lanes meet early where at least so many instructions follow until all have met. A function has a bounded number of
+ * such tokens, as all of them may be queued at once.
+ */
+#define LEAST_WORK 4u
+#define MOST_EARLY 16u
+
 static bool bit(const uint64_t *set, uint32_t n)
 {
     return (set[n / 64] >> n % 64) & 1;
@@ -447,6 +454,77 @@ static void add_token(struct flow *flow, struct flow_token token)
     flow->tokens[flow->token_count++] = token;
 }
 
+static bool is_header(const struct level *level, uint32_t block)
+{
+    return level->loop != FLOW_NONE && block == level->flow->loops[level->loop].header;
+}
+
+/* The block ends a turn of the level's loop; the edge back may have an empty block of its own. */
+static bool ends_turn(const struct level *level, uint32_t block)
+{
+    const struct flow *flow = level->flow;
+
+    for (uint32_t s = 0; s < flow->blocks[block].succs; s++) {
+        uint32_t to = flow->blocks[block].succ[s];
+        bool empty = flow->work && flow->work[to] == 0 && flow->blocks[to].succs == 1;
+        if (is_header(level, to) || (empty && is_header(level, flow->blocks[to].succ[0]))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* An inner loop may be left for the next turn of the loop around. */
+static enum flow_meeting meeting_of(const struct level *level, uint32_t node, uint32_t target)
+{
+    if (node_loop(level, node) == FLOW_NONE) {
+        return FLOW_JOIN;
+    }
+    return ends_turn(level, target) ? FLOW_CONTINUE : FLOW_BREAK;
+}
+
+/* Lanes that part at the node come to the block by several ways, or at several times. */
+static bool comes_split(const struct level *level, uint32_t node, uint32_t block)
+{
+    const struct flow_block *b = &level->flow->blocks[block];
+
+    return in_node(level, node, b->idom) && (b->pred_count > 1 || node_loop(level, node) != FLOW_NONE);
+}
+
+/* There is enough to do for lanes that come to the block, before all meet. */
+static bool is_worth(const struct flow *flow, uint32_t block, uint32_t end, const uint64_t *region)
+{
+    uint32_t work = 0;
+
+    for (uint32_t b = block; b < end && work < LEAST_WORK; b++) {
+        if (bit(region, b) && flow_dominates(flow, block, b)) {
+            work += flow->work[b];
+        }
+    }
+    return work >= LEAST_WORK;
+}
+
+/*
+ * Blocks that only some of the lanes pass, at several times: they meet there too. The last block comes first, so that
+ * the token of the first one is in front.
+ */
+static void meet_early(struct level *level, uint32_t node, uint32_t target, const uint64_t *region,
+                       uint32_t first_token)
+{
+    struct flow *flow = level->flow;
+    uint32_t end = target < flow->count ? target : level_end(level), loop = node_loop(level, node);
+    uint32_t at = loop == FLOW_NONE ? node : flow->loops[loop].preheader;
+
+    for (uint32_t b = end; b-- > node_end(level, node) && flow->early_count < MOST_EARLY;) {
+        if (bit(region, b) && level_node(level, b) == b && comes_split(level, node, b) &&
+            is_worth(flow, b, end, region) && !covered(flow, first_token, node, b)) {
+            add_token(flow,
+                      (struct flow_token){ at, b, meeting_of(level, node, b), true, find_region(level, node, b) });
+            flow->early_count++;
+        }
+    }
+}
+
 /* Lanes part at the node: they meet at `target`, the level's end when that is flow->count. */
 static void part(struct level *level, uint32_t node, uint32_t target, uint32_t first_token)
 {
@@ -467,7 +545,10 @@ static void part(struct level *level, uint32_t node, uint32_t target, uint32_t f
     flow->leaks[node] |= !regular;
     if (target < flow->count && !covered(flow, first_token, node, target)) {
         uint32_t at = loop == FLOW_NONE ? node : flow->loops[loop].preheader;
-        add_token(flow, (struct flow_token){ at, target, loop != FLOW_NONE, region });
+        add_token(flow, (struct flow_token){ at, target, meeting_of(level, node, target), false, region });
+    }
+    if (flow->work) {
+        meet_early(level, node, target, region, first_token);
     }
 }
 
@@ -533,7 +614,7 @@ void flow_reconverge(struct flow *flow, const bool *divergent, const bool *break
     bool *loop_parts = arena_new(flow->arena, bool, flow->loop_count + 1);
     uint32_t *ipdom = arena_new(flow->arena, uint32_t, flow->count + 1);
 
-    flow->token_count = 0;
+    flow->token_count = flow->early_count = 0;
     memset(flow->convergent, true, flow->count);
     memset(flow->leaks, false, flow->count);
     /* Inner loops first; a header stands for its loop only on the level outside. */
@@ -634,6 +715,9 @@ const struct flow_token *flow_wait(const struct flow *flow, uint32_t from, uint3
 
 void flow_print(const struct flow *flow, const char *name, FILE *file)
 {
+    static const char *const waits[] = { " (sync)", " (brk)", " (cont)" };
+    static const char *const pushes[] = { "ssy", "pbrk", "pcont" };
+
     fprintf(file, "flow of %s\n", name);
     for (uint32_t b = 0; b < flow->count; b++) {
         const struct flow_block *block = &flow->blocks[b];
@@ -641,12 +725,12 @@ void flow_print(const struct flow *flow, const char *name, FILE *file)
                 flow->convergent[b] ? "convergent" : "divergent");
         for (uint32_t s = 0; s < block->succs; s++) {
             const struct flow_token *wait = flow_wait(flow, b, block->succ[s]);
-            fprintf(file, " b%u%s", block->succ[s], !wait ? "" : wait->is_break ? " (brk)" : " (sync)");
+            fprintf(file, " b%u%s", block->succ[s], !wait ? "" : waits[wait->meeting]);
         }
         fputc('\n', file);
     }
     for (uint32_t t = 0; t < flow->token_count; t++) {
-        fprintf(file, "  %s at b%u for b%u\n", flow->tokens[t].is_break ? "pbrk" : "ssy", flow->tokens[t].block,
+        fprintf(file, "  %s at b%u for b%u\n", pushes[flow->tokens[t].meeting], flow->tokens[t].block,
                 flow->tokens[t].target);
     }
 }

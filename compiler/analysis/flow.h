@@ -8,7 +8,9 @@
  *
  * A token is pushed at the end of a block for the lanes of a warp that part there, or in the loop that follows, and
  * names the block where they meet: the nearest one that all of them pass (post-dominator), within the innermost loop
- * that has both. Edges of the token's region into that block wait for the token.
+ * that has both. Edges of the token's region into that block wait for the token. Where only some of them pass, each on
+ * a way or at a time of its own, these have a token too when enough follows: a side that several conditions lead to, or
+ * what a loop does on one of its ways out.
  */
 #ifndef COMPILER_ANALYSIS_FLOW_H
 #define COMPILER_ANALYSIS_FLOW_H
@@ -34,11 +36,15 @@ struct flow_loop {
     uint32_t end;    /* first number behind its blocks */
 };
 
+/* Which token: SSY and SYNC; of a loop PBRK and BRK, or PCONT and CONT when that ends a turn of the one around. */
+enum flow_meeting { FLOW_JOIN, FLOW_BREAK, FLOW_CONTINUE };
+
 /* Where lanes that part meet again. */
 struct flow_token {
-    uint32_t block;   /* pushed at its end */
-    uint32_t target;  /* the block where they meet */
-    bool is_break;    /* PBRK and BRK of a loop, else SSY and SYNC */
+    uint32_t block;  /* pushed at its end */
+    uint32_t target; /* the block where they meet */
+    enum flow_meeting meeting;
+    bool early;       /* for those that pass the block before all meet, and only some of them do */
     uint64_t *region; /* blocks that may wait for it, as bits */
 };
 
@@ -52,10 +58,12 @@ struct flow {
     bool parted;             /* the warp may have parted before the first block: no block is convergent */
     const bool *ends;        /* blocks with nothing but the end of the thread; NULL: none */
     const bool *yields;      /* blocks with a yield, which lanes that are together may leave apart; NULL: none */
+    const uint32_t *work;    /* instructions of each block; NULL: lanes meet only where all of them pass */
     bool *convergent;        /* all living lanes of the warp pass the block together, each time */
     bool *leaks;             /* regions cross at its branch: what follows is not convergent */
     struct flow_token *tokens;
     uint32_t token_count;
+    uint32_t early_count; /* of them */
     unsigned token_cap;
 };
 

@@ -206,6 +206,17 @@ static void find_ends(const struct ir *ir, bool *ends)
     }
 }
 
+/* Instructions of each block, but for phis and its end. */
+static uint32_t *find_work(const struct ir *ir)
+{
+    uint32_t *work = arena_new(&ir->compilation->arena, uint32_t, ir->flow->count);
+
+    for (uint32_t v = ir->argument_count; v < ir->value_count; v++) {
+        work[ir->block_of[v]] += !ir_is_instruction(ir->values[v], LLVMPHI) && !LLVMIsATerminatorInst(ir->values[v]);
+    }
+    return work;
+}
+
 static bool is_divergent_branch(const struct ir *ir, uint32_t block)
 {
     LLVMValueRef end = LLVMGetBasicBlockTerminator(ir->blocks[block]);
@@ -227,6 +238,7 @@ void ir_find_scalars(struct ir *ir)
     find_ends(ir, ends);
     ir->flow->ends = ends;
     ir->flow->yields = yields;
+    ir->flow->work = find_work(ir);
     flow_reconverge(ir->flow, divergent, breaks);
     while (changed) {
         changed = false;

@@ -175,14 +175,16 @@ static bool is_left_out(const struct emit *e, uint32_t block)
     return block != 0 && (mir_only_ends(e->mir, block) || (only_jumps(e, block) && !is_target(e, block)));
 }
 
-/* An edge as code: how lanes go (exit, sync, brk or bra), and where to. */
+/* An edge as code: how lanes go (exit, sync, brk, cont or bra), and where to. */
 struct edge {
     enum ppu_op op;
     uint32_t to;
+    bool early; /* they wait for those that go the same way */
 };
 
 static struct edge edge_of(const struct emit *e, uint32_t from, uint32_t to)
 {
+    static const enum ppu_op waits[] = { PPU_OP_SYNC, PPU_OP_BRK, PPU_OP_CONT };
     const struct flow_token *wait = flow_wait(e->mir->flow, from, to);
 
     for (uint32_t n = 0; n < e->mir->flow->count && !wait && !mir_only_ends(e->mir, to) && is_left_out(e, to); n++) {
@@ -191,9 +193,9 @@ static struct edge edge_of(const struct emit *e, uint32_t from, uint32_t to)
         wait = flow_wait(e->mir->flow, from, to);
     }
     if (mir_only_ends(e->mir, to)) {
-        return (struct edge){ PPU_OP_EXIT, to };
+        return (struct edge){ PPU_OP_EXIT, to, false };
     }
-    return (struct edge){ !wait ? PPU_OP_BRA : wait->is_break ? PPU_OP_BRK : PPU_OP_SYNC, to };
+    return (struct edge){ wait ? waits[wait->meeting] : PPU_OP_BRA, to, wait && wait->early };
 }
 
 static uint32_t next_block(const struct emit *e, uint32_t block)
@@ -229,8 +231,9 @@ static bool is_uniform(const struct emit *e, uint32_t b)
 /*
  * Which edge of a branch is not guarded. Lanes that end must do so before the others go on, and those that fall
  * through go first: so the side that waits or ends is guarded, or what falls through behind a branch backwards that
- * all lanes take or none. Where they part, those that stay in the loop would need a token. Of two branches the one to
- * the next block is left out.
+ * all lanes take or none. Where they part, those that stay in the loop would need a token; they have it where those
+ * that leave would go on without waiting, had they nobody to wait for. Of two branches the one to the next block is
+ * left out.
  */
 static bool goes_second(const struct emit *e, uint32_t b, struct edge first, struct edge second)
 {
@@ -238,9 +241,9 @@ static bool goes_second(const struct emit *e, uint32_t b, struct edge first, str
         return first.to == next_block(e, b);
     }
     if (first.op == PPU_OP_BRA) {
-        return first.to > b || !is_uniform(e, b);
+        return first.to > b || !(second.early || is_uniform(e, b));
     }
-    return second.op == PPU_OP_BRA && second.to <= b && is_uniform(e, b);
+    return second.op == PPU_OP_BRA && second.to <= b && (first.early || is_uniform(e, b));
 }
 
 /*
@@ -283,12 +286,13 @@ static void put_branch(struct emit *e, uint32_t b)
 
 static void put_tokens(struct emit *e, uint32_t b)
 {
+    static const enum ppu_op pushes[] = { PPU_OP_SSY, PPU_OP_PBRK, PPU_OP_PCONT };
     const struct flow *flow = e->mir->flow;
 
     for (uint32_t t = 0; t < flow->token_count; t++) {
         if (flow->tokens[t].block == b && !mir_only_ends(e->mir, flow->tokens[t].target)) {
-            put_jump(e, flow->tokens[t].is_break ? PPU_OP_PBRK : PPU_OP_SSY, (struct mir_ref){ 0 },
-                     flow->tokens[t].target, e->mir->blocks[b].site);
+            put_jump(e, pushes[flow->tokens[t].meeting], (struct mir_ref){ 0 }, flow->tokens[t].target,
+                     e->mir->blocks[b].site);
         }
     }
 }

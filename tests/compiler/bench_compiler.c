@@ -6,6 +6,7 @@
 #define _DEFAULT_SOURCE /* clock_gettime, getrusage, open_memstream */
 
 #include "tests/compiler/compare.h"
+#include "tests/compiler/exits.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -64,6 +65,21 @@ static void compare(struct device *device)
             (unsigned long long)compiled[i]);
     }
     free(compiled);
+}
+
+/* Loops and conditions that lanes leave in several ways, beside the same with one way out. */
+static void leave(struct device *device)
+{
+    device_load_file(device, "exits", "");
+    for (uint32_t i = 0; i < exits_count; i++) {
+        uint64_t insns = exits_run(device, i, false, EXITS_THREADS);
+        uint64_t twin = exits_run(device, i, true, EXITS_THREADS);
+        printf("{\"name\": \"compiler.exits.%s.vs_twin\", \"value\": %.4f, \"unit\": \"ratio\", \"better\": "
+               "\"lower\", \"budget\": %g, \"peer\": %llu, \"note\": \"warp instructions executed, %llu; peer: "
+               "one way out, by hand\"}\n",
+               exits_names[i], (double)insns / (double)twin, exits_percent[i] / 100.0, (unsigned long long)twin,
+               (unsigned long long)insns);
+    }
 }
 
 static int order(const void *a, const void *b)
@@ -190,6 +206,7 @@ int main(void)
     struct device *device = device_new();
 
     compare(device);
+    leave(device);
     device_free(device);
     builds();
     large();

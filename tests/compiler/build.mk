@@ -27,6 +27,8 @@ $(eval $(call compiler_test,integers))
 $(eval $(call compiler_test,wide))
 $(eval $(call compiler_test,flow))
 $(eval $(call compiler_test,functions))
+SOURCES_compiler-exits := tests/compiler/exits.c
+$(eval $(call compiler_test,exits))
 $(eval $(call compiler_test,verifier))
 $(eval $(call compiler_test,addresses))
 $(eval $(call compiler_test,large))
@@ -56,7 +58,7 @@ $(eval $(call ppu_test,compiler-fork-server,tests/compiler/test_fork_server.c,$(
 TIMEOUT_compiler-alias := 240
 $(eval $(call ppu_test,compiler-alias,tests/compiler/test_alias.c opencl/variants/overlap.c $(COMPILER_DEVICE),$(COMPILER_TEST_FLAGS),ppu-core ppuasm $(COMPILER_LIBS) -lm -ldl))
 
-$(eval $(call ppu_tool,bench-compiler,tests/compiler/bench_compiler.c $(COMPILER_DEVICE),$(COMPILER_TEST_FLAGS),ppu-core ppuasm $(COMPILER_LIBS) -lm -lcmocka))
+$(eval $(call ppu_tool,bench-compiler,tests/compiler/bench_compiler.c tests/compiler/exits.c $(COMPILER_DEVICE),$(COMPILER_TEST_FLAGS),ppu-core ppuasm $(COMPILER_LIBS) -lm -lcmocka))
 $(eval $(call ppu_bench,compiler,$(BUILD)/plain/tools/bench-compiler,$(BUILD)/plain/tools/bench-compiler))
 $(eval $(call ppu_tool,bench-subvector,tests/compiler/bench_subvector.c tests/compiler/pressure.c tests/compiler/locality.c $(COMPILER_DEVICE),$(COMPILER_TEST_FLAGS),ppu-core ppuasm $(COMPILER_LIBS) -lm -lcmocka))
 $(eval $(call ppu_bench,subvector,$(BUILD)/plain/tools/bench-subvector,$(BUILD)/plain/tools/bench-subvector))

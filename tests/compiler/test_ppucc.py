@@ -92,6 +92,32 @@ def loops_yield():
             assert found == code, (condition, body, found)
 
 
+def ways_out():
+    """A loop has a token for each way out with enough to do, and one of its own type for the next turn around."""
+    kernels = TOP / "tests/compiler/kernels/exits.cl"
+    with tempfile.TemporaryDirectory() as folder:
+        assert call(PPUCC, str(kernels), "-o", "k.ppu", folder=folder)[0] == 0
+        parts = re.split(r"^\.kernel (\w+)$", call(PPU_DIS, "k.ppu", folder=folder)[1], flags=re.MULTILINE)
+        code = dict(zip(parts[1::2], parts[2::2]))
+        for name, tokens in (("primes", {"pcont": 1, "pbrk": 1}), ("march", {"pbrk": 3}), ("both", {"ssy": 2})):
+            for token, least in tokens.items():
+                found = len(re.findall(rf"^ +{token} ", code[name], re.MULTILINE))
+                assert found >= least, (name, token, code[name])
+            assert name != "primes" or re.search(r"^ +(@!?p\d )?cont ", code[name], re.MULTILINE), code[name]
+
+
+def gathers():
+    """Loads at indices that are loaded become one instruction, for separate arguments alone."""
+    source = ("kernel void look(global const uint *table, global const uint *index, global uint *out, int n)\n"
+              "{ int at = get_global_id(0) * n; for (int i = 0; i < n; i++) { out[at + i] = table[index[at + i]]; } }")
+    with tempfile.TemporaryDirectory() as folder:
+        for facts, wanted in (((), False), (("--facts=look s0 s1 s2",), True), (("--facts=look s1 s2",), False)):
+            status, _, errors = call(PPUCC, *facts, "-x", "cl", "-", "-o", "k.ppu", text=source, folder=folder)
+            assert status == 0, errors
+            code = call(PPU_DIS, "k.ppu", folder=folder)[1]
+            assert bool(re.search(r"^ +gather", code, re.MULTILINE)) == wanted, (facts, code)
+
+
 def names_of(table, macro):
     """The names of the passes of a table that are always run."""
     text = (TOP / "compiler" / table).read_text()
@@ -348,6 +374,8 @@ tap.main([
     ("with too few registers some are spilled [A7]", spills),
     ("yields that a kernel asks for are the machine's, and count by constants [E3][E6]", yields),
     ("loops that wait yield each turn, others seldom [E6][E8]", loops_yield),
+    ("loops have a token for each way out with something to do [E3][E11]", ways_out),
+    ("loads at computed indices become a gather where arguments are separate [F7]", gathers),
     ("every pass can be looked at [A7]", dumps),
     ("segments of five kernels save 30 % of the registers, and the curve shows them [D9]", segments),
     ("each form of segments has its code, each wrong option its error [D6][D7][D10]", forms),
