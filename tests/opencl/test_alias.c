@@ -575,6 +575,38 @@ static void loaded(void **state)
     end(&t);
 }
 
+/* Another image would have other variables: launches of different buffers add to the same one. */
+static void writing_variables(void **state)
+{
+    const char *text = "global uint total;\n"
+                       "kernel void totals(global const uint *a, global uint *b, int n)\n"
+                       "{ for (int i = 0; i < n; i++) { b[i] = a[i] * 3 + 1; } total += n; b[n] = total; }\n";
+    struct alias t;
+    cl_int error = CL_SUCCESS;
+    cl_uint got[TURNS + 1];
+    const cl_int turns = TURNS;
+
+    begin(&t, *state, "alignment", "always");
+    cl_program program = clCreateProgramWithSource(t.f->context, 1, &text, NULL, &error);
+    check(error);
+    check(clBuildProgram(program, 1, &t.f->device, "-cl-std=CL3.0", NULL, NULL));
+    cl_kernel kernel = kernel_of(program, "totals");
+    check(clSetKernelArg(kernel, 0, sizeof(cl_mem), &t.a));
+    check(clSetKernelArg(kernel, 2, sizeof(turns), &turns));
+    for (cl_uint launches = 1; launches <= 4; launches++) {
+        cl_mem out = launches % 2 == 0 ? t.b : t.c;
+        check(clSetKernelArg(kernel, 1, sizeof(cl_mem), &out));
+        launch(&t, kernel, 1);
+        assert_string_equal(t.name, "base");
+        check(clEnqueueReadBuffer(t.f->queue, out, CL_TRUE, 0, sizeof(got), got, 0, NULL, NULL));
+        assert_int_equal(got[0], t.values[0] * 3 + 1);
+        assert_int_equal(got[TURNS], launches * TURNS);
+    }
+    check(clReleaseKernel(kernel));
+    check(clReleaseProgram(program));
+    end(&t);
+}
+
 /* What is linked is found in the cache again; of another's objects nothing is kept. */
 static void linked_and_cached(void **state)
 {
@@ -1148,7 +1180,8 @@ int main(int argc, char **argv)
         cl_test("records whose parts each work-item keeps apart [F2][F8]", records),
         cl_test("kernels of linked programs have variants [F3][F6]", linked),
         cl_test("variants have the sub-groups that a build option chose [D1][F6]", of_other_waves),
-        cl_test("kernels of loaded objects have variants [F3][F6]", loaded),
+        cl_test("kernels of loaded objects have variants, those of executables none [F3][F6]", loaded),
+        cl_test("kernels that write variables run as first compiled, and write the same [F3]", writing_variables),
         cl_test("variants of linked programs are found in the cache [F5]", linked_and_cached),
         cl_test("kernels that print have variants [F3]", printing),
         cl_test("kernels that launch kernels have variants [F3][F9]", enqueuing),
