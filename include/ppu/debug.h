@@ -16,8 +16,7 @@
 
 #define PPU_DEBUG_VERSION 1u
 #define PPU_DEBUG_ALIVE_NS 3000000000ull
-#define PPU_DEBUG_LOOK_NS 2000000u /* the device looks at the box so often while it has an owner, by the host's time \
-                                    */
+#define PPU_DEBUG_LOOK_NS 2000000u /* of the host: the device looks at the box so often while it has an owner */
 #define PPU_DEBUG_DATA 8192u       /* bytes of an answer, at most */
 #define PPU_DEBUG_WRITE 512u       /* bytes of one write, at most */
 #define PPU_DEBUG_BREAKS 256u
