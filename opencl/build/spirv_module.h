@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The words of a SPIR-V module: instructions, each with its opcode and its length before its operands. */
+/* Walks the words of a SPIR-V module: instructions, each with its opcode and its length before its operands. */
 #ifndef OPENCL_BUILD_SPIRV_MODULE_H
 #define OPENCL_BUILD_SPIRV_MODULE_H
 

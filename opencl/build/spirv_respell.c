@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Writes anew what SPIR-V has and its translator asserts against. */
 #include <stdlib.h>
 
 #include "opencl/build/spirv.h"
