@@ -58,7 +58,7 @@ static int file_of(struct msghdr *header)
 }
 
 /* False: the program is gone, or reads nothing. */
-static bool answer(const struct door_program *program, enum ppu_recorder_answer what)
+static bool tell_program(const struct door_program *program, enum ppu_recorder_answer what)
 {
     const uint8_t byte = (uint8_t)what;
 
@@ -89,7 +89,7 @@ static bool take_message(struct watch *watch, struct door_program *program, cons
         close(fd);
     }
     while (message->kind == PPU_RECORDER_CLOSES && watch_poll(watch, until_ns) > 0) {
-        answer(program, PPU_RECORDER_WORKS);
+        tell_program(program, PPU_RECORDER_WORKS);
     }
     return !why;
 }
@@ -118,7 +118,7 @@ static bool serve(struct watch *watch, struct door_program *program, uint64_t un
         }
         return false;
     }
-    return take_message(watch, program, &message, fd, until_ns) && answer(program, PPU_RECORDER_DONE);
+    return take_message(watch, program, &message, fd, until_ns) && tell_program(program, PPU_RECORDER_DONE);
 }
 
 void door_serve(struct door *door, struct watch *watch, int timeout_ms, uint64_t until_ns)

@@ -23,8 +23,7 @@ void follow_from(struct follow *follow, uint32_t number);
 /* Copies at most `most` records. *lost is how many were overwritten before or among them. */
 uint32_t follow_read(struct follow *follow, uint64_t now_ns, struct ppu_trace_record *records, uint32_t most,
                      uint64_t *lost);
-/* Of a recorder that can be read no more: the records before number `end` that were neither read nor counted as lost.
- */
+/* Counts the records before number `end` of a recorder that can be read no more that were neither read nor lost. */
 uint32_t follow_left(const struct follow *follow, uint32_t end);
 
 #endif

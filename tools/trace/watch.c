@@ -312,7 +312,7 @@ static void take_bounds(struct watch_device *device, const struct ppu_recorder_d
     }
 }
 
-/* Of a device that is open no more, and has no more to read; `entry` may be another's by now. */
+/* Ends with a device that is open no more, and has no more to read; `entry` may be another's by now. */
 static void end_device(const struct watch *watch, struct watch_device *device, const struct ppu_recorder_device *entry)
 {
     if (entry->generation == device->generation) {
