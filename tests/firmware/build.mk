@@ -26,6 +26,7 @@ $(eval $(call firmware_test,share))
 $(eval $(call firmware_test,places))
 $(eval $(call firmware_test,rank))
 $(eval $(call firmware_test,levels))
+$(eval $(call firmware_test,recentre))
 
 FIRMWARE_IMAGES := $(BUILD)/firmware/picolibc $(BUILD)/firmware/newlib
 $(eval $(call ppu_script_test,firmware-image,tests/firmware/test_image.py $(FIRMWARE_IMAGES),$(addsuffix /ppufw.elf,$(FIRMWARE_IMAGES))))
