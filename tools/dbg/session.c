@@ -116,20 +116,24 @@ static void open_box(struct session *session, uint32_t number)
 static void add_program(struct session *session, const struct record_program *told, const uint8_t *image, size_t bytes)
 {
     struct loaded *bigger = reallocarray(session->loaded, (size_t)session->loads + 1, sizeof(*bigger));
-    struct loaded loaded = { .number = told->program, .context = told->context, .code = told->code };
 
-    session->loaded = bigger ? bigger : session->loaded;
-    loaded.image = bigger ? malloc(bytes != 0 ? bytes : 1) : NULL;
-    if (!loaded.image) {
+    if (!bigger) {
         return;
     }
-    memcpy(loaded.image, image, bytes);
-    if (ppu_program_open(loaded.image, bytes, &loaded.view)) {
-        free(loaded.image);
+    session->loaded = bigger;
+    struct loaded *loaded = &bigger[session->loads];
+    *loaded = (struct loaded){ .number = told->program, .context = told->context, .code = told->code };
+    loaded->image = malloc(bytes != 0 ? bytes : 1);
+    if (!loaded->image) {
         return;
     }
-    loaded.info = info_open(loaded.view.debug, loaded.view.header->debug_bytes);
-    session->loaded[session->loads++] = loaded;
+    memcpy(loaded->image, image, bytes);
+    if (ppu_program_open(loaded->image, bytes, &loaded->view)) {
+        free(loaded->image);
+        return;
+    }
+    loaded->info = info_open(loaded->view.debug, loaded->view.header->debug_bytes);
+    session->loads++;
     if (!session->box.shared) {
         open_box(session, told->device);
     }
