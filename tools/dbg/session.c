@@ -36,10 +36,11 @@ void session_catch_interrupts(void)
 
 bool session_interrupted(void)
 {
-    bool came = interrupted != 0;
-
+    if (interrupted == 0) {
+        return false;
+    }
     interrupted = 0;
-    return came;
+    return true;
 }
 
 void session_complain(struct session *session, const char *format, ...)
