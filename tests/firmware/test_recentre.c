@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests the handler of token queues that have come to an end of their space: where each goes, and that it is counted.
- */
+/* Tests the handler of token queues that have come to an end of their space: where each goes, and that it counts. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
