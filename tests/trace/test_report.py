@@ -220,6 +220,10 @@ def svg():
     tracks = [track for track in data_of(at("bfs.html"))["tracks"] if track["start"]]
     assert len({rect.get("y") for rect in rects}) == len(tracks), "a track is missing"
     assert len(tracks) <= len(rects) <= sum(len(track["start"]) for track in tracks)
+    times = [float(text.text.split()[0]) for text in ElementTree.parse(at("bfs.svg")).getroot().iter("{http://www.w3.org/2000/svg}text")
+             if re.fullmatch(r"[0-9.e+-]+ ms", text.text or "")]
+    steps = {f"{after - before:.3e}" for before, after in zip(times, times[1:])}
+    assert 3 <= len(times) <= 11 and times[0] == 0 and len(steps) == 1 and steps.pop()[:5] in ("1.000", "2.000", "5.000"), times
     assert os.path.getsize(at("bfs.svg")) < 1 << 20
     assert run("ppu-report", "--svg", "--lanes", "1", at("bfs.trace"), "-o", at("one.svg")).returncode == 0
     ones = ElementTree.parse(at("one.svg")).getroot().findall("{http://www.w3.org/2000/svg}rect")

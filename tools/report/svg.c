@@ -13,7 +13,8 @@
 #define NOT_DRAWN UINT32_MAX
 #define CHARACTER 5.5
 #define LEAST_NAMED 60.0 /* a slice so wide has its name in it */
-#define TICKS 10u
+#define TICKS_MOST 10u   /* times below the tracks; none comes nearer than this to the right edge */
+#define TICK_ROOM 50.0
 
 /* What of a track has not been written yet. */
 struct svg_run {
@@ -73,15 +74,29 @@ static void put_slice(FILE *file, const struct timeline *timeline, const struct 
     *run = (struct svg_run){ x, x + width, slice->name };
 }
 
+/* 1, 2 or 5 times a power of ten: the least of them of which at most TICKS_MOST fit into the length. */
+static uint64_t tick_ns(uint64_t length_ns)
+{
+    uint64_t power = 1;
+
+    while (length_ns / TICKS_MOST >= 5 * power && power < UINT64_MAX / 100) {
+        power *= 10;
+    }
+    return length_ns / TICKS_MOST < power ? power : length_ns / TICKS_MOST < 2 * power ? 2 * power : 5 * power;
+}
+
 /* Lines through all tracks, and their times below. */
 static void put_times(FILE *file, const struct timeline *timeline, uint32_t rows)
 {
-    double length_ms = (double)(timeline->ended_ns - timeline->began_ns) / 1e6;
+    const uint64_t length_ns = PPU_MAX(timeline->ended_ns - timeline->began_ns, 1u), step_ns = tick_ns(length_ns);
 
-    for (uint32_t i = 0; i < TICKS; i++) {
-        double x = LEFT + (WIDTH - LEFT) * i / TICKS;
+    for (uint64_t at_ns = 0;; at_ns += step_ns) {
+        double x = LEFT + (WIDTH - LEFT) * (double)at_ns / (double)length_ns;
         char text[32];
-        snprintf(text, sizeof(text), "%.4g ms", length_ms * i / TICKS);
+        if (x > WIDTH - TICK_ROOM) {
+            break;
+        }
+        snprintf(text, sizeof(text), "%.10g ms", (double)at_ns / 1e6);
         fprintf(file, "<path d=\"M%.1f 0V%u\" stroke=\"#ddd\"/>\n", x, rows * ROW + 4);
         put_text(file, x, rows * ROW + 14.0, text);
     }
