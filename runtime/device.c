@@ -339,10 +339,11 @@ void ppu_device_close(struct ppu_device *device)
         return;
     }
     counts_end(device);
-    profile_end(device); /* holding the MCU clears VRAM */
+    /* Holding the MCU clears VRAM: the profile and the flight recorders are read before. */
+    profile_end(device);
+    recorder_remove_device(device);
     firmware_hold(device->transport, device->timeout_ns, NULL);
     memory_free_kept(device);
-    recorder_remove_device(device);
     admin_fini(&device->admin);
     device_free(device);
 }

@@ -77,6 +77,8 @@ def launch():
     ctas, lost = len(seen.named("saxpy", "SM")) + len(seen.named("CTA", "SM")), seen.about["records_lost"]
     assert 0 <= 4096 - ctas <= lost < 4096, (ctas, lost)  # two records each, in a recorder of 8,192
     assert (lost > 0) == ("records are missing" in text("saxpy.err")) == ("Missing" in seen.tracks.values()), text("saxpy.err")
+    # A context and a channel are made and given back: what the program asks for last is there, too.
+    assert len(seen.named("ADMIN", "Firmware")) == 4, seen.named("ADMIN", "Firmware")
     rung = seen.named("channel 0 is rung", "Doorbells")
     assert rung[0]["ts"] < task["ts"], (rung, task)
 
