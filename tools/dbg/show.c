@@ -199,7 +199,7 @@ void show_warps(struct session *session)
     printf("  cta          warp SM instruction line  active                            state\n");
     for (uint32_t i = 0; i < count; i++) {
         const struct ppu_debug_warp *warp = &warps[i];
-        char lanes[PPU_MAX_WAVE / 4 + 1], *to = lanes;
+        char lanes[PPU_MAX_WAVE / 4 + 1] = "", *to = lanes;
         for (uint32_t pass = warp->passes % (PPU_MAX_WAVE_WORDS + 1); pass-- > 0;) {
             to += snprintf(to, 9, "%08x", warp->active[pass]);
         }
