@@ -110,11 +110,11 @@ void show_code(struct session *session)
     const uint32_t pc = session->focus.warp.pc, most = loaded->view.header->code_bytes / PPU_INSN_BYTES;
     for (uint32_t i = pc > CODE_INSNS / 2 ? pc - CODE_INSNS / 2 : 0; i < most && i < pc + CODE_INSNS / 2; i++) {
         char text[PPUASM_TEXT_BYTES];
+        const uint64_t at = loaded->code + (uint64_t)i * PPU_INSN_BYTES;
         uint64_t word;
         memcpy(&word, loaded->view.code + (size_t)i * PPU_INSN_BYTES, sizeof(word));
         ppuasm_disassemble(word, text);
-        printf("%s 0x%llx %5u  line %-4u  %s\n", i == pc ? "=>" : "  ",
-               (unsigned long long)(loaded->code + (uint64_t)i * PPU_INSN_BYTES), i,
+        printf("%s 0x%llx %5u  line %-4u  %s\n", i == pc ? "=>" : "  ", (unsigned long long)at, i,
                loaded->info ? info_line(loaded->info, i, NULL) : ppu_program_line(&loaded->view, i), text);
     }
 }
