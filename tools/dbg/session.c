@@ -305,10 +305,13 @@ uint32_t session_warps(struct session *session, uint32_t slot, struct ppu_debug_
 
     while (more != 0 && count < most) {
         const struct ppu_debug_request request = { .op = PPU_DEBUG_DO_WARPS, .slot = slot, .number = count };
-        more = box_done(&session->box, &request) ? PPU_MIN(session->box.answer.bytes / size, most - count) : 0;
-        memcpy(warps + count, session->box.answer.data, (size_t)more * size);
-        count += more;
-        more = session->box.answer.more;
+        if (!box_done(&session->box, &request)) {
+            break;
+        }
+        const uint32_t got = PPU_MIN(session->box.answer.bytes / size, most - count);
+        memcpy(warps + count, session->box.answer.data, (size_t)got * size);
+        count += got;
+        more = got != 0 ? session->box.answer.more : 0;
     }
     return count;
 }
