@@ -10,3 +10,5 @@ FOLDER = TOP / "build" / ("guest-x86" if KIND == "x86" else "guest")
 PROGRAMS = FOLDER / "programs"
 # Its PPU is served by another process, so the two have no clock in common.
 SERVED = KIND != "arm64"
+# Seconds that a guest may run: the limit that tests/run gives the test, with time to say what went wrong.
+LIMIT_S = int(os.environ.get("PPU_TEST_LIMIT_S", "300")) - 20

@@ -6,7 +6,6 @@ One boot runs the script below in a folder that the guest shares; each test look
 """
 
 import json
-import os
 import shutil
 import subprocess
 import sys
@@ -26,7 +25,6 @@ PROGRAMS = ("ppu-trace", "ppu-prof", "ppu-top", "saxpy", "bfs", "top-worker")
 KERNELS = ("saxpy.ppu", "saxpy.ppu.s", "bfs.ppu", "spin.ppu")
 WARPS = 32768  # of examples/libppu/saxpy.c
 CLOCKS_US = 10
-LIMIT_S = int(os.environ.get("PPU_TEST_LIMIT_S", "300")) - 20  # of tests/run, with time to say what went wrong
 
 SCRIPT = r"""
 ./ppu-trace -o saxpy.json -- ./saxpy build/kernels/saxpy.ppu >saxpy.out 2>saxpy.err; echo $? >saxpy.status
@@ -64,8 +62,8 @@ def boot():
     for program in PROGRAMS:
         shutil.copy(guests.PROGRAMS / program, SHARE)
     (SHARE / "all").write_text(SCRIPT)
-    done = subprocess.run([TOP / "tools/guest-run", "--timeout", str(LIMIT_S), "--share", SHARE, "--console", SHARE / "console",
-                           "sh", "all"], capture_output=True, text=True, timeout=LIMIT_S + 10)
+    done = subprocess.run([TOP / "tools/guest-run", "--timeout", str(guests.LIMIT_S), "--share", SHARE, "--console", SHARE / "console",
+                           "sh", "all"], capture_output=True, text=True, timeout=guests.LIMIT_S + 10)
     assert done.returncode == 0, (done, text("console")[-2000:])
 
 
