@@ -254,15 +254,15 @@ static enum ppu_debug_status write_memory(struct sm *sm, const struct ppu_debug_
     return PPU_DEBUG_OK;
 }
 
-bool inspect_watched(struct core *core, struct debug_watch *watch)
+bool inspect_watched(struct sm *sm, const struct debug_watch *watch, uint64_t *value)
 {
     struct translation at;
 
-    if (sm_translate(sm_of(core, 0), watch->context, watch->address, PPU_ACCESS_READ, &at) != 0 || !at.host) {
+    if (sm_translate(sm, watch->context, watch->address, PPU_ACCESS_READ, &at) != 0 || !at.host) {
         return false;
     }
-    watch->value = 0;
-    vram_copy((uint8_t *)&watch->value, at.host, watch->bytes);
+    *value = 0;
+    vram_copy((uint8_t *)value, at.host, watch->bytes);
     return true;
 }
 

@@ -10,13 +10,14 @@
 
 struct core;
 struct debug_watch;
+struct sm;
 
 /* What is known of a warp of an SM; false: there is none at this index. */
 bool inspect_warp(struct core *core, uint32_t sm, uint32_t index, struct ppu_debug_warp *warp);
 /* What is known of a warp that is named; false: it is not there any more. */
 bool inspect_find(struct core *core, const struct ppu_debug_at *at, struct ppu_debug_warp *warp);
-/* Reads what is watched; false: it cannot be. */
-bool inspect_watched(struct core *core, struct debug_watch *watch);
+/* Reads what is watched; false: it cannot be now. */
+bool inspect_watched(struct sm *sm, const struct debug_watch *watch, uint64_t *value);
 /* Answers a request about one warp; BAD_REQUEST for all others. */
 enum ppu_debug_status inspect_serve(struct core *core, const struct ppu_debug_request *request,
                                     struct ppu_debug_answer *answer);

@@ -6,16 +6,14 @@
 #include "qemu-device/core/debug/run.h"
 #include "qemu-device/core/core_private.h"
 #include "qemu-device/core/core_state.h"
+#include "qemu-device/core/debug/inspect.h"
 #include "qemu-device/core/debug_state.h"
 #include "qemu-device/core/dist/task.h"
 #include "qemu-device/core/engine/engine.h"
 #include "qemu-device/core/engine/look.h"
-#include "qemu-device/core/memory/guest_mem.h"
-#include "qemu-device/core/sm/access.h"
 #include "qemu-device/core/sm/cta.h"
 #include "qemu-device/core/sm/pending_adds.h"
 #include "qemu-device/core/sm/sm.h"
-#include "qemu-device/core/sm/tlb.h"
 #include "qemu-device/core/sm/warp.h"
 
 #include <string.h>
@@ -168,19 +166,6 @@ static bool stops_before(struct sm *sm, uint32_t index)
 
 /* ---- watchpoints ---- */
 
-/* False: it cannot be read now. */
-static bool read_watched(struct sm *sm, const struct debug_watch *watch, uint64_t *value)
-{
-    struct translation at;
-
-    if (sm_translate(sm, watch->context, watch->address, PPU_ACCESS_READ, &at) != 0 || !at.host) {
-        return false;
-    }
-    *value = 0;
-    vram_copy((uint8_t *)value, at.host, watch->bytes);
-    return true;
-}
-
 /* What others than warps have changed meanwhile; then what the warp has. `changed`: filled in; its number, or none. */
 static uint32_t find_change(struct sm *sm, uint64_t changed[2])
 {
@@ -189,7 +174,7 @@ static uint32_t find_change(struct sm *sm, uint64_t changed[2])
     for (uint32_t i = 0; i < debug->watches; i++) {
         struct debug_watch *watch = &debug->watch[i];
         uint64_t value;
-        if (watch->set && read_watched(sm, watch, &value) && value != watch->value) {
+        if (watch->set && inspect_watched(sm, watch, &value) && value != watch->value) {
             changed[0] = watch->value;
             changed[1] = value;
             watch->value = value;

@@ -17,6 +17,8 @@
 #include "qemu-device/core/memory/guest_mem.h"
 #include "qemu-device/core/regs.h"
 #include "qemu-device/core/sm/pool.h"
+#include "qemu-device/core/sm/pool_state.h"
+#include "qemu-device/core/sm/sm.h"
 
 #include <stddef.h>
 #include <string.h>
@@ -131,7 +133,7 @@ static enum ppu_debug_status set_watch(struct core *core, const struct ppu_debug
     struct debug_watch watch = {
         .set = true, .context = request->context, .address = request->address, .bytes = request->count
     };
-    if (!inspect_watched(core, &watch)) {
+    if (!inspect_watched(&(*core_sm_pool(core))->sm[0], &watch, &watch.value)) {
         return PPU_DEBUG_NOT_MAPPED;
     }
     debug->watch[request->number] = watch;
@@ -246,16 +248,20 @@ static enum ppu_debug_status execute(struct core *core, const struct ppu_debug_r
     }
 }
 
-/* The SMs stand still meanwhile, unless they do anyway. */
-static void serve(struct core *core, const struct ppu_debug_request *request, struct ppu_debug_answer *answer)
+/* The SMs stand still until go_on() is told the same, unless they do anyway. */
+static bool stand_still(struct core *core)
 {
-    const bool runs = !core->paused;
+    const bool ran = !core->paused;
 
-    if (runs) {
+    if (ran) {
         sm_pool_pause(core);
     }
-    answer->status = execute(core, request, answer);
-    if (runs) {
+    return ran;
+}
+
+static void go_on(struct core *core, bool ran)
+{
+    if (ran) {
         sm_pool_resume(core);
     }
 }
@@ -271,16 +277,11 @@ static void release_box(uint8_t *box, uint32_t owner)
 /* `box`: NULL where there is none any more. */
 static void drop_debugger(struct core *core, uint8_t *box)
 {
-    const bool runs = !core->paused;
-
-    if (runs) {
-        sm_pool_pause(core);
-    }
     const uint32_t owner = core->debug.owner;
+    const bool ran = stand_still(core);
+
     debug_forget(core);
-    if (runs) {
-        sm_pool_resume(core);
-    }
+    go_on(core, ran);
     if (box) {
         release_box(box, owner);
         vram_store_release32(BOX(box, serves), 0);
@@ -324,7 +325,9 @@ static void look_at_request(struct core *core, uint8_t *box)
 
     if (asked != debug->answered) {
         vram_copy((uint8_t *)&request, BOX(box, request), sizeof(request));
-        serve(core, &request, &answer);
+        const bool ran = stand_still(core);
+        answer.status = execute(core, &request, &answer);
+        go_on(core, ran);
         vram_copy(BOX(box, answer), (const uint8_t *)&answer,
                   ppu_align_up((uint32_t)offsetof(struct ppu_debug_answer, data) + answer.bytes, 8));
         debug->answered = asked;
@@ -339,17 +342,11 @@ static void look_at_request(struct core *core, uint8_t *box)
 /* Contexts that were closed while something of them stood still. */
 static void forget_closed(struct core *core)
 {
-    const bool runs = !core->paused;
-
     for (uint32_t context = 0; context < core->config.contexts; context++) {
         if (debug_halts(core, context) && !is_open(core, context)) {
-            if (runs) {
-                sm_pool_pause(core);
-            }
+            const bool ran = stand_still(core);
             debug_forget_context(core, context);
-            if (runs) {
-                sm_pool_resume(core);
-            }
+            go_on(core, ran);
         }
     }
 }
