@@ -715,8 +715,10 @@ const struct flow_token *flow_wait(const struct flow *flow, uint32_t from, uint3
 
 void flow_print(const struct flow *flow, const char *name, FILE *file)
 {
-    static const char *const waits[] = { " (sync)", " (brk)", " (cont)" };
-    static const char *const pushes[] = { "ssy", "pbrk", "pcont" };
+    static const char *const waits[] = {
+        [FLOW_JOIN] = " (sync)", [FLOW_BREAK] = " (brk)", [FLOW_CONTINUE] = " (cont)"
+    };
+    static const char *const pushes[] = { [FLOW_JOIN] = "ssy", [FLOW_BREAK] = "pbrk", [FLOW_CONTINUE] = "pcont" };
 
     fprintf(file, "flow of %s\n", name);
     for (uint32_t b = 0; b < flow->count; b++) {

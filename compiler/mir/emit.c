@@ -184,7 +184,9 @@ struct edge {
 
 static struct edge edge_of(const struct emit *e, uint32_t from, uint32_t to)
 {
-    static const enum ppu_op waits[] = { PPU_OP_SYNC, PPU_OP_BRK, PPU_OP_CONT };
+    static const enum ppu_op waits[] = {
+        [FLOW_JOIN] = PPU_OP_SYNC, [FLOW_BREAK] = PPU_OP_BRK, [FLOW_CONTINUE] = PPU_OP_CONT
+    };
     const struct flow_token *wait = flow_wait(e->mir->flow, from, to);
 
     for (uint32_t n = 0; n < e->mir->flow->count && !wait && !mir_only_ends(e->mir, to) && is_left_out(e, to); n++) {
@@ -286,7 +288,9 @@ static void put_branch(struct emit *e, uint32_t b)
 
 static void put_tokens(struct emit *e, uint32_t b)
 {
-    static const enum ppu_op pushes[] = { PPU_OP_SSY, PPU_OP_PBRK, PPU_OP_PCONT };
+    static const enum ppu_op pushes[] = {
+        [FLOW_JOIN] = PPU_OP_SSY, [FLOW_BREAK] = PPU_OP_PBRK, [FLOW_CONTINUE] = PPU_OP_PCONT
+    };
     const struct flow *flow = e->mir->flow;
 
     for (uint32_t t = 0; t < flow->token_count; t++) {
