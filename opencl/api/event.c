@@ -118,7 +118,9 @@ static bool has_ended(const struct _cl_event *event)
 /* Behind a command that is in its submitter already, nothing need be waited for. */
 static bool covers(const struct _cl_event *first, const struct _cl_event *second)
 {
-    return first->submitter && first->queue == second->queue && first->queue->submitters == 1 &&
+    const struct _cl_command_queue *const queue = first->queue;
+
+    return queue && first->submitter && queue == second->queue && queue->submitters == 1 &&
            second->work.executor == WORK_ON_DEVICE;
 }
 

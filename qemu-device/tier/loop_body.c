@@ -101,6 +101,8 @@ static void same_words(const struct loop *l, const struct tier_insn *insn, uint3
 {
     const struct operand_of o = operand_of(&insn->insn, i);
 
+    words[0] = NULL;
+    words[1] = NULL;
     for (uint32_t word = 0; word < o.words && word < 2; word++) {
         words[word] = o.immediate ? write_i32(l->t, insn->imm[word]) : loop_get(l, l->t->i32, l->sreg[o.reg + word]);
     }
@@ -118,7 +120,7 @@ static void lane_words(const struct loop *l, const struct tier_insn *insn, uint3
 
     if (o.scalar || o.immediate) {
         same_words(l, insn, i, words);
-        for (uint32_t word = 0; word < o.words && word < 2; word++) {
+        for (uint32_t word = 0; word < 2 && words[word]; word++) {
             words[word] = write_splat(t, words[word]);
         }
         return;
@@ -233,7 +235,7 @@ static void write_scalar(const struct loop *l, uint32_t n)
     const struct writer *const t = l->t;
 
     for (uint32_t i = 0; i < 3; i++) {
-        LLVMValueRef words[2] = { NULL, NULL };
+        LLVMValueRef words[2];
         same_words(l, insn, i, words);
         for (uint32_t word = 0; word < 2 && words[word]; word++) {
             write_store(t, words[word], t->one[2 * (i + 1) + word]);
@@ -404,7 +406,7 @@ static void write_traced(struct loop *l, uint32_t n)
     struct writer *const t = l->t;
     LLVMBuilderRef b = t->builder;
     LLVMBasicBlockRef fresh = write_block(t), kept = write_block(t);
-    LLVMValueRef at = loop_get(l, t->i32, l->trace_at), words[4];
+    LLVMValueRef at = loop_get(l, t->i32, l->trace_at), words[4] = { NULL };
     LLVMValueRef end = LLVMBuildAdd(b, at, write_i32(t, insn->wd), "");
 
     loop_unless(l, LLVMBuildICmp(b, LLVMIntUGT, end, loop_get(l, t->i32, l->traced_most), ""), n);
@@ -430,7 +432,7 @@ static void write_traced(struct loop *l, uint32_t n)
 static void write_one(struct loop *l, uint32_t n)
 {
     const struct ppu_insn *const insn = &loop_insn(l, n)->insn;
-    LLVMValueRef words[4];
+    LLVMValueRef words[4] = { NULL };
 
     if (l->parts > 1) {
         write_traced(l, n);

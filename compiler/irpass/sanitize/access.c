@@ -166,8 +166,8 @@ static void find_copies(struct compilation *compilation, LLVMValueRef insn, cons
                              .value_at = NO_OPERAND,
                              .length_at = constant ? NO_OPERAND : 2,
                              .bytes = constant ? LLVMConstIntGetZExtValue(length) : 0 };
-    for (int8_t i = 0; i < (copies ? 2 : 1); i++) {
-        access.pointer_at = i;
+    for (int i = 0; i < (copies ? 2 : 1); i++) {
+        access.pointer_at = (int8_t)i;
         add_access(compilation, to, access, check);
     }
 }
