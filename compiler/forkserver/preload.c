@@ -30,9 +30,28 @@ static uint32_t run_count;
 
 /* ---- a run ---- */
 
-/* NULL: the file is not what forkserver.h says. */
+/* Arguments, NULL, variables, NULL, all in `text`; NULL: that is not what forkserver.h says. */
+static char **list_words(char *text, size_t bytes, const struct forkserver_words *counts)
+{
+    const size_t words = (size_t)counts->arguments + counts->variables;
+    char *at = text + sizeof(*counts);
+    char **list = counts->arguments > 0 && words <= bytes ? calloc(words + 2, sizeof(char *)) : NULL;
+
+    for (size_t i = 0; list && i < words; i++) {
+        if (at >= text + bytes) {
+            free(list);
+            return NULL;
+        }
+        list[i < counts->arguments ? i : i + 1] = at;
+        at += strlen(at) + 1;
+    }
+    return list;
+}
+
+/* The words of a run, which stay until the process ends. NULL: the file is not what forkserver.h says. */
 static char **read_words(int file, struct forkserver_words *counts)
 {
+    static char *text;
     struct stat info;
 
     if (fstat(file, &info) != 0 || info.st_size < (off_t)sizeof(*counts) ||
@@ -40,22 +59,13 @@ static char **read_words(int file, struct forkserver_words *counts)
         return NULL;
     }
     const size_t bytes = (size_t)info.st_size;
-    char *text = malloc(bytes + 1);
+    text = malloc(bytes + 1);
     if (!text || pread(file, text, bytes, 0) != (ssize_t)bytes) {
         return NULL;
     }
     text[bytes] = 0;
     memcpy(counts, text, sizeof(*counts));
-    const size_t words = (size_t)counts->arguments + counts->variables;
-    char **list = words <= bytes ? calloc(words + 2, sizeof(char *)) : NULL, *at = text + sizeof(*counts);
-    for (size_t i = 0; list && i < words; i++) {
-        if (at >= text + bytes) {
-            return NULL;
-        }
-        list[i < counts->arguments ? i : i + 1] = at;
-        at += strlen(at) + 1;
-    }
-    return counts->arguments > 0 ? list : NULL;
+    return list_words(text, bytes, counts);
 }
 
 /* In the copy, which has only what its request has brought. */

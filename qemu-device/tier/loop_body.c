@@ -118,6 +118,8 @@ static void lane_words(const struct loop *l, const struct tier_insn *insn, uint3
     const struct operand_of o = operand_of(&insn->insn, i);
     const struct writer *const t = l->t;
 
+    words[0] = NULL;
+    words[1] = NULL;
     if (o.scalar || o.immediate) {
         same_words(l, insn, i, words);
         for (uint32_t word = 0; word < 2 && words[word]; word++) {
@@ -175,7 +177,7 @@ static void write_operation(const struct loop *l, uint32_t n, uint32_t group)
     LLVMValueRef result[2] = { NULL, NULL };
 
     for (uint32_t i = 0; i < 3; i++) {
-        LLVMValueRef words[2] = { NULL, NULL };
+        LLVMValueRef words[2];
         if (op.types[i + 1] == 'z') {
             continue;
         }
