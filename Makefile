@@ -290,10 +290,12 @@ qemu: $(QEMU) ## build QEMU with the PPU in it (QEMU_SRC=dir: from your own QEMU
 $(call ppu_record,$(BUILD)/qemu-source.txt,$(QEMU_SRC))
 export QEMU_SRC
 $(QEMU): $(BUILD)/plain/libppu-core.a $(BUILD)/plain/libppu-remote.a $(shell find qemu-device -type f) $(wildcard include/ppu/*) tools/setup/qemu-source
+$(BUILD)/qemu/tree.stamp:
+	$(Q)qemu-device/overlay/build tree
 # Fetching and configuring QEMU keep one processor busy, the device's core another.
-$(BUILD)/qemu/configure.stamp:
-	$(Q)qemu-device/overlay/build configure
-$(QEMU): $(BUILD)/qemu-source.txt $(if $(QEMU_SRC),FORCE) $(BUILD)/plain/tools/ppu-confine | $(BUILD)/qemu/configure.stamp
+$(BUILD)/qemu/prepared: | $(BUILD)/qemu/tree.stamp
+	$(Q)qemu-device/overlay/build prepare
+$(QEMU): $(BUILD)/qemu-source.txt $(if $(QEMU_SRC),FORCE) $(BUILD)/plain/tools/ppu-confine | $(BUILD)/qemu/prepared
 	$(call say,QEMU,$@)
 	$(Q)qemu-device/overlay/build
 
@@ -359,6 +361,7 @@ fresh: deb ## run what README.md says on a minimal Debian 12, each command first
 .PHONY: lint
 # The analysers look at our files inside QEMU with the flags that QEMU's build uses. With an empty cache they take minutes.
 lint: $(BUILD)/lint.list $(BUILD)/units.list $(QEMU) $(OPENCL_CALLS) ## check the tree, and ask other compilers and static analysers
+	$(Q)qemu-device/overlay/build objects
 	$(Q)tests/run --patience $(PATIENCE) --list $(BUILD)/lint.list --results $(BUILD)/lint-results.json
 
 .PHONY: format

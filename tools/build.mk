@@ -27,7 +27,7 @@ MCU_SOURCES := tools/mcu/ppu-mcu.c tools/mcu/symbols.c
 MCU_CFLAGS := -D_GNU_SOURCE -fPIC -isystem tools/mcu/glib -isystem $(BUILD)/qemu/src/include/qemu
 $(eval $(call ppu_unit,ppu-mcu,$(MCU_SOURCES),$(MCU_CFLAGS)))
 $(eval $(call ppu_compile,plain,ppu-mcu,$(MCU_SOURCES),$(MCU_CFLAGS)))
-$(call ppu_objects,plain,ppu-mcu,$(MCU_SOURCES)): | $(BUILD)/qemu/configure.stamp
+$(call ppu_objects,plain,ppu-mcu,$(MCU_SOURCES)): | $(BUILD)/qemu/tree.stamp
 $(MCU_MODULE): $(call ppu_objects,plain,ppu-mcu,$(MCU_SOURCES))
 	$(call say,LD,$@)
 	$(Q)$(CC) -shared -g -o $@.$(pid) $^ -pthread

@@ -220,6 +220,115 @@ def overlay_build(scratch, source):
     return scratch.run(top / "qemu-device/overlay/build", QEMU_SRC=str(source))
 
 
+class Checkout:
+    """A checkout with the scripts that build QEMU, and files in place of the device and its libraries."""
+
+    def __init__(self, scratch, name):
+        self.scratch, self.path = scratch, scratch.path / name
+        shutil.copytree(TOP / "qemu-device/overlay", self.path / "qemu-device/overlay")
+        (self.path / "tools").mkdir()
+        (self.path / "tools/setup").symlink_to(TOP / "tools/setup")
+        for file in ("qemu-device/ppu_pci.c", "include/ppu/regs.h", "build/plain/libppu-core.a", "build/plain/libppu-remote.a"):
+            self.write(file, file)
+
+    def write(self, file, text):
+        (self.path / file).parent.mkdir(parents=True, exist_ok=True)
+        (self.path / file).write_text(text)
+
+    def build(self, *arguments, **environment):
+        """what was configured and compiled for it, a word each"""
+        order = self.scratch.path / "order"
+        order.write_text("")
+        status, _, errors = self.scratch.run([self.path / "qemu-device/overlay/build", *arguments], ORDER=str(order), **environment)
+        assert status == 0, errors
+        return order.read_text().split()
+
+    def program(self):
+        return self.path / "build/qemu-system-aarch64"
+
+
+MAKES_A_PROGRAM = """#!/bin/sh
+echo configured >>"$ORDER"
+cat >build.ninja <<'END'
+rule link
+  command = echo compiled >>"$$ORDER"; echo "$$PWD" >$out
+build qemu-system-aarch64: link
+END
+"""
+BOTH = ["configured", "compiled"]
+
+
+def programs(scratch):
+    """A cache with a QEMU whose build says what it does."""
+    source = scratch.cache / "qemu/1_10.0.99"
+    fake_qemu(source)
+    (source / "configure").write_text(MAKES_A_PROGRAM)
+    (scratch.cache / "meson").symlink_to(CACHE / "meson")
+    return source
+
+
+def test_program_is_taken():
+    with Scratch() as scratch:
+        programs(scratch)
+        first, second = Checkout(scratch, "first"), Checkout(scratch, "second")
+        assert first.build("prepare") == ["configured"] and first.build() == ["compiled"]
+        assert second.build("prepare") == [] and second.build() == []
+        assert second.program().read_bytes() == first.program().read_bytes() and os.access(second.program(), os.X_OK)
+        assert (second.path / "build/qemu/src/hw/ppu").resolve() == second.path / "qemu-device"
+
+
+def test_other_program_is_not_taken():
+    with Scratch() as scratch:
+        programs(scratch)
+        Checkout(scratch, "first").build()
+        for number, file in enumerate(("build/plain/libppu-core.a", "build/plain/libppu-remote.a", "qemu-device/ppu_pci.c",
+                                       "qemu-device/new.h", "include/ppu/regs.h")):
+            other = Checkout(scratch, f"other-{number}")
+            other.write(file, "changed")
+            assert other.build() == BOTH, file
+            assert str(other.path) in other.program().read_text(), file
+        patch = Checkout(scratch, "patch")
+        with (patch.path / "qemu-device/overlay/ppu.mak").open("a") as file:
+            file.write("CONFIG_MORE=y\n")
+        assert patch.build("prepare") == ["configured"] and patch.build() == ["compiled"]
+
+
+def test_damaged_program_is_not_taken():
+    with Scratch() as scratch:
+        programs(scratch)
+        first = Checkout(scratch, "first")
+        first.build()
+        kept, = (scratch.cache / "qemu-program").iterdir()
+        kept.write_bytes(kept.read_bytes()[:-6])
+        assert Checkout(scratch, "second").build() == BOTH
+        assert Checkout(scratch, "third").build() == []
+
+
+def test_program_of_ones_own_tree():
+    """Whose tree it is may change a file, and its version stays."""
+    with Scratch() as scratch:
+        source = programs(scratch)
+        for name in ("first", "second"):
+            assert Checkout(scratch, name).build(QEMU_SRC=str(source)) == BOTH
+        assert not (scratch.cache / "qemu-program").exists()
+
+
+def test_few_programs_are_kept():
+    with Scratch() as scratch:
+        programs(scratch)
+        first = Checkout(scratch, "first")
+        for number in range(20):
+            (scratch.path / "first/build/qemu/build/qemu-system-aarch64").unlink(missing_ok=True)
+            first.write("qemu-device/ppu_pci.c", str(number))
+            first.build()
+        kept = list((scratch.cache / "qemu-program").iterdir())
+        assert len(kept) == 16, kept
+        first.write("qemu-device/ppu_pci.c", "a change on the way")
+        first.build()
+        assert set((scratch.cache / "qemu-program").iterdir()) == set(kept)
+        assert Checkout(scratch, "other").build() == BOTH
+
+
 def test_no_qemu_tree():
     with Scratch() as scratch:
         status, _, errors = overlay_build(scratch, scratch.path)
@@ -246,10 +355,13 @@ def test_patched_file_is_missing():
         assert status != 0 and "hw/arm/armv7m.c, which" in errors, errors
 
 
+CONFIGURATION = TOP / "build/qemu/build/config-host.h"
+
+
 def test_configuration_of_the_demo():
     """What only the tests need is here, and must not change what every object of QEMU reads."""
     assert Path("/usr/include/valgrind/valgrind.h").exists()
-    assert "#undef CONFIG_VALGRIND_H" in (TOP / "build/qemu/build/config-host.h").read_text()
+    assert not CONFIGURATION.exists() or "#undef CONFIG_VALGRIND_H" in CONFIGURATION.read_text()
 
 
 def test_tree_is_only_read():
@@ -283,5 +395,11 @@ tap.main([
     ("a patch that does not apply is named", test_patch_does_not_apply),
     ("a patched file that is missing is named", test_patched_file_is_missing),
     ("a tree given by QEMU_SRC is patched in a copy", test_tree_is_only_read),
-    ("packages that only the tests need do not change QEMU's configuration", test_configuration_of_the_demo),
+    ("a QEMU that another checkout has linked is taken", test_program_is_taken),
+    ("one with another device, server, header or configuration is not", test_other_program_is_not_taken),
+    ("one that is damaged is not, and is replaced", test_damaged_program_is_not_taken),
+    ("one from a tree of somebody's own is neither kept nor taken", test_program_of_ones_own_tree),
+    ("the 16 newest are kept, and none of a change on the way", test_few_programs_are_kept),
+    ("packages that only the tests need do not change QEMU's configuration"
+     + ("" if CONFIGURATION.exists() else " # SKIP another checkout has linked this QEMU"), test_configuration_of_the_demo),
 ])
