@@ -251,7 +251,8 @@ MAKES_A_PROGRAM = """#!/bin/sh
 echo configured >>"$ORDER"
 cat >build.ninja <<'END'
 rule link
-  command = echo compiled >>"$$ORDER"; echo "$$PWD" >$out
+  command = echo compiled >>"$$ORDER"; echo "$$PWD" >$out; $
+    /usr/bin/python3 -c "print(*{'a', 'b', 'c', 'd', 'e', 'f', 'g'})" >set
 build qemu-system-aarch64: link
 END
 """
@@ -291,6 +292,19 @@ def test_other_program_is_not_taken():
         with (patch.path / "qemu-device/overlay/ppu.mak").open("a") as file:
             file.write("CONFIG_MORE=y\n")
         assert patch.build("prepare") == ["configured"] and patch.build() == ["compiled"]
+
+
+def test_generators_print_the_same():
+    """What a set prints in QEMU's generators is part of the key of the objects that include it."""
+    with Scratch() as scratch:
+        programs(scratch)
+        printed = set()
+        for number in range(4):
+            checkout = Checkout(scratch, str(number))
+            checkout.write("qemu-device/ppu_pci.c", str(number))
+            assert checkout.build() == BOTH
+            printed.add((checkout.path / "build/qemu/build/set").read_text())
+        assert len(printed) == 1, printed
 
 
 def test_damaged_program_is_not_taken():
@@ -397,6 +411,7 @@ tap.main([
     ("a tree given by QEMU_SRC is patched in a copy", test_tree_is_only_read),
     ("a QEMU that another checkout has linked is taken", test_program_is_taken),
     ("one with another device, server, header or configuration is not", test_other_program_is_not_taken),
+    ("generators of QEMU print sets in one order", test_generators_print_the_same),
     ("one that is damaged is not, and is replaced", test_damaged_program_is_not_taken),
     ("one from a tree of somebody's own is neither kept nor taken", test_program_of_ones_own_tree),
     ("the 16 newest are kept, and none of a change on the way", test_few_programs_are_kept),
