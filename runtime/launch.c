@@ -206,6 +206,33 @@ enum ppu_err ppu_kernel_describe(const struct ppu_kernel *kernel, const struct p
     return good ? PPU_OK : PPU_ERR_BAD_ARG;
 }
 
+static uint32_t at_most(uint32_t count, uint64_t room, uint64_t need)
+{
+    return need != 0 && room / need < count ? (uint32_t)(room / need) : count;
+}
+
+static uint32_t resident(const struct ppu_device_info *info, const struct ppu_tmd *tmd, bool wide)
+{
+    uint64_t warps = (ppu_tmd_threads(tmd) + tmd->wave - 1u) / tmd->wave;
+    uint32_t count = at_most(info->sm_ctas, info->sm_warps, warps * (tmd->wave / PPU_LANES));
+
+    count = at_most(count, info->sm_vregs, warps * ppu_tmd_warp_vregs(tmd, wide));
+    return at_most(count, info->sm_shared, tmd->shared_bytes) * info->sms;
+}
+
+uint32_t ppu_kernel_resident(const struct ppu_kernel *kernel, const struct ppu_launch *launch)
+{
+    const struct ppu_device_info *info = ppu_device_info(kernel->program->context->device);
+    struct ppu_tmd tmd = describe_tmd(kernel, launch);
+
+    if (!numbers_ok(kernel->entry, launch) || !choose_cta(kernel->entry, launch, &tmd) || ppu_tmd_threads(&tmd) == 0 ||
+        ppu_tmd_threads(&tmd) > PPU_MAX_CTA_THREADS) {
+        return 0;
+    }
+    uint32_t count = resident(info, &tmd, ppu_tmd_may_be_wide(&tmd));
+    return count == 0 && !ppu_tmd_is_wide(&tmd) ? resident(info, &tmd, false) : count;
+}
+
 static uint32_t low_product(const uint32_t n[3])
 {
     return n[0] * n[1] * n[2];

@@ -65,6 +65,13 @@
 #define CL_MISS_ABOVE_PPU 0xffff
 
 /*
+ * cl_ppu_occupancy: clGetKernelSubGroupInfo(), whose input is a local size, answers with a size_t: how many work-groups
+ * of the kernel the compute units hold at once when nothing else runs (D4). Its arguments in local memory count where
+ * they are set. Work-groups that may share registers share them when CL_KERNEL_EXEC_INFO_MODE_PPU says so.
+ */
+#define CL_KERNEL_RESIDENT_WORK_GROUPS_PPU 0x4f5a
+
+/*
  * cl_ppu_policies: clGetDeviceInfo() answers with a cl_uint: the value that the policy of that number
  * (docs/spec/scheduler.md) has.
  */

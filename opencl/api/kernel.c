@@ -419,6 +419,22 @@ size_t kernel_max_work_group(const struct _cl_kernel *kernel)
     return kernel_work_group_most(kernel->entry, kernel->program->context->device->info);
 }
 
+uint64_t kernel_local_at(uint64_t used)
+{
+    return used > 0 ? (used + LOCAL_ALIGN - 1) / LOCAL_ALIGN * LOCAL_ALIGN : LOCAL_ALIGN;
+}
+
+uint64_t kernel_local_bytes(const struct _cl_kernel *kernel)
+{
+    uint64_t bytes = kernel->entry->shared_bytes;
+
+    for (uint32_t i = 0; i < kernel->entry->argument_count; i++) {
+        const size_t more = kernel->arguments[i].local_bytes;
+        bytes = more > 0 ? kernel_local_at(bytes) + more : bytes;
+    }
+    return bytes;
+}
+
 const char *kernel_text(const struct _cl_kernel *kernel, uint32_t offset)
 {
     return kernel->program->view.text + offset;

@@ -28,6 +28,10 @@ struct _cl_kernel {
 size_t kernel_work_group_most(const struct ppu_kernel_entry *entry, const struct ppu_device_info *info);
 /* Returns that number for this kernel on its context's device; never 0. */
 size_t kernel_max_work_group(const struct _cl_kernel *kernel);
+/* Where an argument's local memory begins in a work-group's, behind `used` bytes of others. */
+uint64_t kernel_local_at(uint64_t used);
+/* A work-group's local memory, with that of the arguments as they are set; it may be more than an SM has. */
+uint64_t kernel_local_bytes(const struct _cl_kernel *kernel);
 const char *kernel_text(const struct _cl_kernel *kernel, uint32_t offset);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Answers what is asked about the sub-groups of a kernel: they are the warps of its work-groups. */
+#include "opencl/api/cl_ppu.h"
 #include "opencl/api/info.h"
 #include "opencl/api/kernel.h"
 #include "ppu/macros.h"
@@ -31,6 +32,29 @@ static cl_int answer_for_range(cl_kernel kernel, cl_kernel_sub_group_info query,
         query == CL_KERNEL_MAX_SUB_GROUP_SIZE_FOR_NDRANGE ? PPU_MIN(wave, items) : (items + wave - 1) / wave;
 
     return items != 0 ? info_bytes(room, &answer, sizeof(answer)) : CL_INVALID_VALUE;
+}
+
+/* Counts those that find room on the device's SMs together. */
+static cl_int answer_resident(cl_kernel kernel, cl_device_id device, const size_t *local, size_t dimensions,
+                              const struct info_room *room)
+{
+    const struct _cl_program *program = kernel->program;
+    const uint32_t index = device ? context_ppu_index(program->context, device) : 0;
+    const struct ppu_kernel *found = NULL;
+    struct ppu_launch launch = { .grid = { 1 }, .mode = kernel->mode };
+
+    if (items_of(local, dimensions) == 0 || items_of(local, dimensions) > kernel_max_work_group(kernel)) {
+        return CL_INVALID_VALUE;
+    }
+    for (size_t i = 0; i < dimensions; i++) {
+        launch.cta[i] = (uint32_t)local[i];
+    }
+    launch.shared_bytes = (uint32_t)PPU_MIN(kernel_local_bytes(kernel) - kernel->entry->shared_bytes, PPU_MAX_SHARED);
+    if (ppu_kernel_find(program->on[index], kernel_text(kernel, kernel->entry->name), &found) != PPU_OK) {
+        return CL_INVALID_PROGRAM_EXECUTABLE;
+    }
+    const size_t answer = ppu_kernel_resident(found, &launch);
+    return info_bytes(room, &answer, sizeof(answer));
 }
 
 /* All in the first dimension; zeros when no work-group has so many. */
@@ -69,6 +93,10 @@ cl_int clGetKernelSubGroupInfo(cl_kernel kernel, cl_device_id device, cl_kernel_
     case CL_KERNEL_SUB_GROUP_COUNT_FOR_NDRANGE:
         return is_local_size(input, input_bytes)
                    ? answer_for_range(kernel, query, input, input_bytes / sizeof(size_t), &room)
+                   : CL_INVALID_VALUE;
+    case CL_KERNEL_RESIDENT_WORK_GROUPS_PPU:
+        return is_local_size(input, input_bytes)
+                   ? answer_resident(kernel, device, input, input_bytes / sizeof(size_t), &room)
                    : CL_INVALID_VALUE;
     case CL_KERNEL_LOCAL_SIZE_FOR_SUB_GROUP_COUNT:
         return input && input_bytes == sizeof(size_t) ? answer_for_count(kernel, *(const size_t *)input, &room)

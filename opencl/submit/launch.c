@@ -175,7 +175,7 @@ static cl_int capture(struct launch *launch, cl_kernel kernel, const struct ppu_
         const struct argument *argument = &kernel->arguments[i];
         error = capture_object(launch, kernel, i);
         if (argument->local_bytes > 0) {
-            shared = shared > 0 ? (shared + LOCAL_ALIGN - 1) / LOCAL_ALIGN * LOCAL_ALIGN : LOCAL_ALIGN;
+            shared = kernel_local_at(shared);
             memcpy(launch->params + kernel->descriptions[i].offset, &shared, sizeof(shared));
             shared += argument->local_bytes;
         }

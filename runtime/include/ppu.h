@@ -425,6 +425,12 @@ struct ppu_tmd;
  * gives the parameters. BAD_ARG, also for kernels with local memory.
  */
 enum ppu_err ppu_kernel_describe(const struct ppu_kernel *kernel, const struct ppu_launch *launch, struct ppu_tmd *out);
+/*
+ * Returns how many CTAs of a launch the SMs hold at once when nothing else runs, as warps, registers and shared memory
+ * let (D4). CTAs of a kernel that may share registers share them when the launch's mode says so, and have their own
+ * otherwise. 0: not one, or there is no such launch.
+ */
+uint32_t ppu_kernel_resident(const struct ppu_kernel *kernel, const struct ppu_launch *launch);
 
 /* ---- launch ---- */
 

@@ -83,6 +83,71 @@ static void launch_or_rate_chooses(void **state)
     check(ppu_device_policy(api->device, PPU_POLICY_MODE_THRESHOLD, THRESHOLD));
 }
 
+/* A co-resident grid of so many CTAs runs, one with one more is refused. */
+static void check_resident(struct api *api, const struct ppu_kernel *kernel, struct ppu_launch *launch)
+{
+    const uint32_t resident = ppu_kernel_resident(kernel, launch);
+    struct ppu_error error;
+
+    assert_true(resident > 0);
+    launch->grid[0] = resident;
+    check(ppu_stream_launch(api->stream, kernel, launch, NULL));
+    check(api_finish(api->channel));
+    launch->grid[0] = resident + 1;
+    check(ppu_stream_launch(api->stream, kernel, launch, NULL));
+    assert_int_equal(api_wait_fault(api->channel, &error), PPU_ERR_BAD_TMD);
+    assert_int_equal(error.record.code, PPU_FAULT_TMD_CORESIDENT);
+    check(ppu_channel_reset(api->channel));
+}
+
+static void the_room_is_told(void **state)
+{
+    static const struct {
+        const char *kernel;
+        uint32_t cta, shared_bytes, mode;
+    } cases[] = {
+        { "open_parts", 128, 0, PPU_MODE_AUTO },
+        { "open_parts", 32, 0, PPU_MODE_AUTO },
+        { "open_parts", 1000, 0, PPU_MODE_AUTO },
+        { "open_parts", 128, 9000, PPU_MODE_AUTO },
+        { "greedy", 128, 0, PPU_MODE_NORMAL },
+        { "greedy", 128, 0, PPU_MODE_SUBVECTOR },
+        { "greedy", 300, 0, PPU_MODE_NORMAL },
+        { "greedy", 300, 0, PPU_MODE_SUBVECTOR },
+        { "sharing_parts", 128, 20000, PPU_MODE_NORMAL },
+        { "greedy", 128, 0, PPU_MODE_AUTO },
+    };
+    struct api *api = *state;
+    struct ppu_memory *memory = api_memory(api, PPU_MEMORY_VRAM, 8 + 8 * 1024);
+    const uint64_t va = api_va(api, memory);
+
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(cases); i++) {
+        struct ppu_launch launch = { .grid = { 1 },
+                                     .cta = { cases[i].cta },
+                                     .params = &va,
+                                     .param_bytes = sizeof(va),
+                                     .shared_bytes = cases[i].shared_bytes,
+                                     .mode = cases[i].mode,
+                                     .coresident = true };
+        check_resident(api, api_kernel(api, api->context, "open_parts", cases[i].kernel), &launch);
+    }
+    /* Those that may share registers have their own when nothing says which; no CTA is as large as the last ones. */
+    const struct ppu_kernel *greedy = api_kernel(api, api->context, "open_parts", "greedy");
+    struct ppu_launch launch = { .grid = { 1 }, .cta = { 128 }, .mode = PPU_MODE_NORMAL };
+    const uint32_t own = ppu_kernel_resident(greedy, &launch);
+    launch.mode = PPU_MODE_SUBVECTOR;
+    assert_true(ppu_kernel_resident(greedy, &launch) * 10 >= own * 13);
+    launch.mode = PPU_MODE_AUTO;
+    assert_int_equal(ppu_kernel_resident(greedy, &launch), own);
+    launch.mode = PPU_MODES;
+    assert_int_equal(ppu_kernel_resident(greedy, &launch), 0);
+    launch = (struct ppu_launch){ .grid = { 1 }, .cta = { 1025 } };
+    assert_int_equal(ppu_kernel_resident(greedy, &launch), 0);
+    launch = (struct ppu_launch){ .grid = { 1 }, .cta = { 32 }, .shared_bytes = PPU_MAX_SHARED };
+    const uint32_t shared = ppu_device_info(api->device)->sm_shared;
+    assert_int_equal(ppu_kernel_resident(greedy, &launch) != 0, shared >= PPU_MAX_SHARED);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -90,6 +155,7 @@ int main(void)
                  program_goes_first),
         api_test("else the launch, its rate of misses or the threshold decide, with shared registers too [D4][D6][D8]",
                  launch_or_rate_chooses),
+        api_test("as many CTAs as the library says are on the SMs at once, and no more [D4]", the_room_is_told),
     };
 
     return cmocka_run_group_tests_name("api: parts", tests, api_machine_setup, api_machine_teardown);

@@ -52,3 +52,13 @@
     stg.b64 v8, [s0+v2+8]
     svleave
     exit
+
+# Does nothing, with many registers that parts may share.
+.kernel greedy
+.wave 128
+.vregs 32
+.shared_vregs 64
+.mayshare
+    sventer 320
+    svleave
+    exit

@@ -141,6 +141,66 @@ static void the_device_says_when(void **state)
     assert_int_equal(press(f, "-cl-ppu-segment-threshold=device"), shared);
 }
 
+static size_t room_for(const struct fixture *f, cl_kernel kernel, size_t local)
+{
+    size_t groups = 0;
+
+    check(clGetKernelSubGroupInfo(kernel, f->device, CL_KERNEL_RESIDENT_WORK_GROUPS_PPU, sizeof(local), &local,
+                                  sizeof(groups), &groups, NULL));
+    return groups;
+}
+
+/* More work-groups find room where parts share registers, or a launch says that they shall; of large ones fewer do. */
+static void room_is_told(void **state)
+{
+    static const char with_local[] = "kernel void k(global int *out, local int *a, local int *b)\n"
+                                     "{ a[0] = 1; b[0] = 2; out[0] = a[0] + b[0]; }\n";
+    struct fixture *f = *state;
+    cl_kernel plain = fixture_kernel_with(f, pressing, "press", "-cl-ppu-segments=off");
+    cl_kernel shared = fixture_kernel_with(f, pressing, "press", "");
+    cl_kernel may = fixture_kernel_with(f, pressing, "press", "-cl-ppu-segments=may");
+    const cl_uint subvector = CL_MODE_SUBVECTOR_PPU;
+    const size_t own = room_for(f, plain, 128);
+
+    assert_true(room_for(f, shared, 128) * 10 >= own * 13);
+    assert_true(room_for(f, may, 128) <= own + own / 10);
+    check(clSetKernelExecInfo(may, CL_KERNEL_EXEC_INFO_MODE_PPU, sizeof(subvector), &subvector));
+    assert_true(room_for(f, may, 128) * 10 >= own * 13);
+    assert_true(room_for(f, shared, 256) * 2 <= room_for(f, shared, 128));
+    cl_kernel local = fixture_kernel(f, with_local, "k");
+    size_t few[2];
+    for (size_t i = 0; i < 2; i++) {
+        check(clSetKernelArg(local, 1, 10000 * (i + 1), NULL));
+        check(clSetKernelArg(local, 2, 4000, NULL));
+        few[i] = room_for(f, local, 32);
+    }
+    assert_true(few[0] > few[1] && few[1] > 0);
+    check(clReleaseKernel(plain));
+    check(clReleaseKernel(shared));
+    check(clReleaseKernel(may));
+    check(clReleaseKernel(local));
+}
+
+static void bad_questions_for_room(void **state)
+{
+    struct fixture *f = *state;
+    cl_kernel kernel = fixture_kernel(f, tickets, "draw");
+    const size_t local[4] = { 32, 1, 1, 1 }, none = 0, large = 1025, far[2] = { 32, 33 };
+    const cl_kernel_sub_group_info query = CL_KERNEL_RESIDENT_WORK_GROUPS_PPU;
+    size_t groups = 0, bytes = 0;
+
+    assert_int_equal(clGetKernelSubGroupInfo(kernel, f->device, query, 0, NULL, 8, &groups, NULL), CL_INVALID_VALUE);
+    assert_int_equal(clGetKernelSubGroupInfo(kernel, f->device, query, 4, local, 8, &groups, NULL), CL_INVALID_VALUE);
+    assert_int_equal(clGetKernelSubGroupInfo(kernel, f->device, query, 32, local, 8, &groups, NULL), CL_INVALID_VALUE);
+    assert_int_equal(clGetKernelSubGroupInfo(kernel, f->device, query, 8, &none, 8, &groups, NULL), CL_INVALID_VALUE);
+    assert_int_equal(clGetKernelSubGroupInfo(kernel, f->device, query, 8, &large, 8, &groups, NULL), CL_INVALID_VALUE);
+    assert_int_equal(clGetKernelSubGroupInfo(kernel, f->device, query, 16, far, 8, &groups, NULL), CL_INVALID_VALUE);
+    assert_int_equal(clGetKernelSubGroupInfo(kernel, f->device, query, 8, local, 4, &groups, NULL), CL_INVALID_VALUE);
+    check(clGetKernelSubGroupInfo(kernel, NULL, query, 24, local, 0, NULL, &bytes));
+    assert_int_equal(bytes, sizeof(size_t));
+    check(clReleaseKernel(kernel));
+}
+
 /* Returns true when the parts of a wave have drawn their tickets one after the other. */
 static bool in_turn(struct fixture *f, cl_kernel kernel)
 {
@@ -289,6 +349,8 @@ int main(void)
         cl_test("a kernel has segments where the device's threshold says so [D4][D9]", the_device_says_when),
         cl_test("a launch, its rate or the threshold choose the mode; the program goes first [D6][D8]",
                 launches_choose),
+        cl_test("a program is told how many work-groups find room [D4]", room_is_told),
+        cl_test("wrong questions for it are refused [D4]", bad_questions_for_room),
         cl_test("options that do not exist are refused", bad_words_are_refused),
         cl_test("modes, rates and policies that do not exist are refused", bad_values_are_refused),
         cl_test("options of a link choose the segments of what is linked [D7]", links_choose),
