@@ -29,6 +29,9 @@ void program_forget(cl_program program)
     program->variants = NULL;
     free(program->names);
     program->names = NULL;
+    free(program->saved.bytes);
+    program->saved = (struct ppu_compiled){ NULL, 0, NULL };
+    program->saves = false;
 }
 
 void program_destroy(void *object)
@@ -373,9 +376,48 @@ cl_int clSetProgramReleaseCallback(cl_program program, void(CL_CALLBACK *functio
 
 /* ---- queries ---- */
 
+/*
+ * Puts the bitcode to an executable whose binary is asked for first, so that it has variants when it is loaded. Of a
+ * program from source it may have to be made: one that is never saved does not pay for it. What was answered once
+ * stays.
+ */
+static void save_executable(cl_program program)
+{
+    static pthread_mutex_t saving = PTHREAD_MUTEX_INITIALIZER; /* who asks second gets the first one's answer */
+    struct ppu_compile_module module;
+
+    pthread_mutex_lock(&saving);
+    pthread_mutex_lock(&program->lock);
+    struct variants *variants = program->saves ? NULL : program->variants;
+    if (variants) {
+        variants_use(variants);
+    }
+    pthread_mutex_unlock(&program->lock);
+    if (variants) {
+        bool there = variants_module(variants, program, &module);
+        pthread_mutex_lock(&program->lock);
+        bool still = program->variants == variants;
+        program->saves |= still;
+        if (there && still) { /* without memory the image alone is saved */
+            (void)binary_save(&program->saved, &program->binary, &module, variants->options, variants->threshold);
+        }
+        pthread_mutex_unlock(&program->lock);
+        variants_release(variants);
+    }
+    pthread_mutex_unlock(&saving);
+}
+
+/* What is saved of the program: NULL bytes, nothing. */
+static struct ppu_compile_module saved_bytes(const struct _cl_program *program)
+{
+    return program->saved.bytes ? (struct ppu_compile_module){ program->saved.bytes, program->saved.len_bytes }
+                                : (struct ppu_compile_module){ program->binary.at, program->binary.bytes };
+}
+
 /* Writes the same binary for each device to where the program wants it. */
 static cl_int answer_binaries(cl_program program, const struct info_room *room)
 {
+    const struct ppu_compile_module saved = saved_bytes(program);
     uint32_t count = program->context->device_count;
 
     if (room->size_ret) {
@@ -389,8 +431,8 @@ static cl_int answer_binaries(cl_program program, const struct info_room *room)
     }
     unsigned char **to = room->at;
     for (uint32_t i = 0; i < count; i++) {
-        if (to[i] && program->binary.at) {
-            memcpy(to[i], program->binary.at, program->binary.bytes);
+        if (to[i] && saved.bitcode) {
+            memcpy(to[i], saved.bitcode, saved.len_bytes);
         }
     }
     return CL_SUCCESS;
@@ -401,7 +443,7 @@ static cl_int answer_sizes(cl_program program, const struct info_room *room)
     size_t sizes[MAX_DEVICES];
 
     for (uint32_t i = 0; i < MAX_DEVICES; i++) {
-        sizes[i] = program->binary.bytes;
+        sizes[i] = saved_bytes(program).len_bytes;
     }
     return info_bytes(room, sizes, program->context->device_count * sizeof(sizes[0]));
 }
@@ -436,6 +478,9 @@ cl_int clGetProgramInfo(cl_program program, cl_program_info query, size_t bytes,
 {
     if (!object_is(program, OBJECT_program)) {
         return CL_INVALID_PROGRAM;
+    }
+    if (query == CL_PROGRAM_BINARY_SIZES || query == CL_PROGRAM_BINARIES) {
+        save_executable(program);
     }
     pthread_mutex_lock(&program->lock);
     cl_int error = answer(program, query, bytes, at, size_ret);

@@ -29,6 +29,8 @@ struct _cl_program {
     uint32_t threshold; /* of the device for segments, when it was built */
     char *log;
     struct binary binary;
+    struct ppu_compiled saved;           /* the executable as it is saved; no bytes: as `binary` */
+    bool saves;                          /* `saved` is what it is, until it is built again */
     struct ppu_program_view view;        /* of the binary, when it is loaded */
     struct ppu_program *on[MAX_DEVICES]; /* loaded on each device of the context */
     struct ppu_program *loaded;          /* on the first; NULL: it cannot run */

@@ -24,9 +24,26 @@ struct module_header {
 
 enum { MODULE_TYPE, MODULE_BITCODE, MODULE_PARTS };
 
+#define RECIPE_MAGIC 0x58555050u /* "PPUX" */
+#define RECIPE_VERSION 1u
+
+/* Lies behind an executable's image; options with a final zero, and bitcode, follow it to the end. */
+struct recipe_header {
+    uint32_t magic;
+    uint32_t version;
+    uint32_t threshold;            /* of the device for segments */
+    uint32_t options_bytes;        /* at least 1 */
+    uint64_t bitcode_bytes;        /* at least 1 */
+    uint64_t checksum;             /* of options and bitcode */
+    uint8_t tag[ORIGIN_TAG_BYTES]; /* of all of it; zeros: it comes from elsewhere */
+};
+
+enum { RECIPE_IMAGE, RECIPE_THRESHOLD, RECIPE_OPTIONS, RECIPE_BITCODE, RECIPE_PARTS };
+
 void binary_free(struct binary *binary)
 {
     free(binary->at);
+    free(binary->options);
     compiler_free(&binary->module);
     *binary = (struct binary){ .at = NULL };
 }
@@ -129,9 +146,128 @@ static bool begins_with(const struct binary *binary, uint32_t magic)
     return binary->bytes >= sizeof(magic) && memcmp(binary->at, &magic, sizeof(magic)) == 0;
 }
 
+/* ---- executables ---- */
+
+/* Finds, in bytes of unknown origin, where what the executable was made of begins; all of them when nothing does. */
+static size_t find_recipe(const struct binary *binary)
+{
+    const uint32_t magic = RECIPE_MAGIC;
+    struct ppu_program_header header;
+
+    if (binary->bytes < sizeof(header)) {
+        return binary->bytes;
+    }
+    memcpy(&header, binary->at, sizeof(header));
+    size_t at = header.image_bytes;
+    bool there = at >= sizeof(header) && at < binary->bytes && binary->bytes - at >= sizeof(magic) &&
+                 memcmp(binary->at + at, &magic, sizeof(magic)) == 0;
+    return there ? at : binary->bytes;
+}
+
+/* `at`: where the image and, behind its header, the recipe of an executable lie. */
+static void cut_executable(const uint8_t *at, size_t image_bytes, const struct recipe_header *header,
+                           struct cache_folder_part parts[RECIPE_PARTS])
+{
+    const uint8_t *options = at + image_bytes + sizeof(*header);
+
+    parts[RECIPE_IMAGE] = (struct cache_folder_part){ at, image_bytes };
+    parts[RECIPE_THRESHOLD] = (struct cache_folder_part){ &header->threshold, sizeof(header->threshold) };
+    parts[RECIPE_OPTIONS] = (struct cache_folder_part){ options, header->options_bytes };
+    parts[RECIPE_BITCODE] = (struct cache_folder_part){ options + header->options_bytes, header->bitcode_bytes };
+}
+
+/* False: it is damaged, or of another version. */
+static bool read_recipe(const struct binary *binary, size_t image_bytes, struct recipe_header *header)
+{
+    size_t left = binary->bytes - image_bytes;
+
+    if (left < sizeof(*header)) {
+        return false;
+    }
+    memcpy(header, binary->at + image_bytes, sizeof(*header));
+    left -= sizeof(*header);
+    const uint8_t *rest = binary->at + image_bytes + sizeof(*header);
+    return header->version == RECIPE_VERSION && header->options_bytes > 0 && header->options_bytes < left &&
+           header->bitcode_bytes == left - header->options_bytes && header->checksum == fnv_of(rest, left) &&
+           memchr(rest, 0, left) == rest + header->options_bytes - 1;
+}
+
+static cl_int take_recipe(struct binary *binary, size_t image_bytes, const struct recipe_header *header)
+{
+    const uint8_t *options = binary->at + image_bytes + sizeof(*header);
+    struct cache_folder_part parts[RECIPE_PARTS];
+    int folder = cache_folder_open();
+
+    cut_executable(binary->at, image_bytes, header, parts);
+    binary->foreign = !origin_is(folder, ORIGIN_EXECUTABLE, parts, RECIPE_PARTS, header->tag);
+    cache_folder_close(folder);
+    binary->threshold = header->threshold;
+    binary->options = strdup((const char *)options);
+    binary->module.bytes = malloc(header->bitcode_bytes);
+    if (!binary->options || !binary->module.bytes) {
+        return CL_OUT_OF_HOST_MEMORY;
+    }
+    binary->module.len_bytes = header->bitcode_bytes;
+    memcpy(binary->module.bytes, parts[RECIPE_BITCODE].at, header->bitcode_bytes);
+    return CL_SUCCESS;
+}
+
+/* Parts an executable of unknown origin into its image and what it was made of. */
+static cl_int open_executable(struct binary *binary, const char **why)
+{
+    size_t image_bytes = find_recipe(binary);
+    struct ppu_program_view view;
+    struct recipe_header header;
+    cl_int error = CL_SUCCESS;
+
+    *why = ppu_program_open(binary->at, image_bytes, &view);
+    if (!*why && image_bytes < binary->bytes) {
+        *why = read_recipe(binary, image_bytes, &header) ? NULL
+                                                         : "what an executable was made of is damaged, or of another "
+                                                           "version";
+        error = !*why ? take_recipe(binary, image_bytes, &header) : CL_SUCCESS;
+    }
+    uint8_t *image = !*why ? realloc(binary->at, image_bytes) : NULL;
+    binary->at = image ? image : binary->at;
+    binary->bytes = image_bytes;
+    binary->type = !*why ? CL_PROGRAM_BINARY_TYPE_EXECUTABLE : CL_PROGRAM_BINARY_TYPE_NONE;
+    return error;
+}
+
+bool binary_save(struct ppu_compiled *saved, const struct binary *executable, const struct ppu_compile_module *module,
+                 const char *options, uint32_t threshold)
+{
+    struct recipe_header header = {
+        RECIPE_MAGIC, RECIPE_VERSION, threshold, (uint32_t)strlen(options) + 1, module->len_bytes, 0, ""
+    };
+    const size_t rest = header.options_bytes + header.bitcode_bytes;
+    struct cache_folder_part parts[RECIPE_PARTS];
+    const size_t bytes = executable->bytes + sizeof(header) + rest;
+    uint8_t *at = malloc(bytes), *behind = at + executable->bytes + sizeof(header);
+
+    *saved = (struct ppu_compiled){ at, bytes, NULL };
+    if (!at) {
+        return false;
+    }
+    memcpy(at, executable->at, executable->bytes);
+    memcpy(behind, options, header.options_bytes);
+    memcpy(behind + header.options_bytes, module->bitcode, module->len_bytes);
+    header.checksum = fnv_of(behind, rest);
+    if (!executable->foreign) {
+        int folder = cache_folder_open();
+        cut_executable(at, executable->bytes, &header, parts);
+        (void)origin_tag(folder, ORIGIN_EXECUTABLE, parts, RECIPE_PARTS, header.tag); /* without a key: as foreign */
+        cache_folder_close(folder);
+    }
+    memcpy(at + executable->bytes, &header, sizeof(header));
+    return true;
+}
+
+/* ---- */
+
 cl_int binary_copy(struct binary *binary, const void *bytes, size_t count, const char **why)
 {
-    struct ppu_program_view view;
+    cl_int error = CL_SUCCESS;
 
     if (!give_room(binary, count, CL_PROGRAM_BINARY_TYPE_NONE)) {
         return CL_OUT_OF_HOST_MEMORY;
@@ -141,14 +277,15 @@ cl_int binary_copy(struct binary *binary, const void *bytes, size_t count, const
         binary->type = module_type(binary);
         *why = "a compiled object or library that is damaged, or of another version";
     } else {
-        *why = ppu_program_open(binary->at, count, &view);
-        binary->type = !*why ? CL_PROGRAM_BINARY_TYPE_EXECUTABLE : CL_PROGRAM_BINARY_TYPE_NONE;
+        error = open_executable(binary, why);
     }
     if (binary->type == CL_PROGRAM_BINARY_TYPE_NONE) {
-        binary_free(binary);
-        return CL_INVALID_BINARY;
+        error = CL_INVALID_BINARY;
     }
-    return CL_SUCCESS;
+    if (error != CL_SUCCESS) {
+        binary_free(binary);
+    }
+    return error;
 }
 
 bool binary_copy_module(struct ppu_compiled *to, const struct binary *from)
@@ -164,4 +301,12 @@ bool binary_copy_module(struct ppu_compiled *to, const struct binary *from)
     to->len_bytes = from->module.len_bytes;
     memcpy(to->bytes, from->module.bytes, to->len_bytes);
     return true;
+}
+
+bool binary_copy_recipe(struct binary *to, const struct binary *from)
+{
+    to->foreign = from->foreign;
+    to->threshold = from->threshold;
+    to->options = from->options ? strdup(from->options) : NULL;
+    return !to->options == !from->options && binary_copy_module(&to->module, from);
 }

@@ -467,8 +467,7 @@ static cl_int take_own_binary(struct build *build)
     cl_int error = program->binary.at ? binary_copy(&build->inputs[0], program->binary.at, program->binary.bytes, &why)
                                       : CL_INVALID_BINARY;
     if (error == CL_SUCCESS && program->binary.module.bytes) {
-        build->inputs[0].foreign = program->binary.foreign;
-        bool copied = binary_copy_module(&build->inputs[0].module, &program->binary);
+        bool copied = binary_copy_recipe(&build->inputs[0], &program->binary);
         error = copied ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
     }
     pthread_mutex_unlock(&program->lock);

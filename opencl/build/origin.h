@@ -14,9 +14,10 @@
 
 /* Says what a tag is of; a tag of another kind is none. */
 enum origin_kind {
-    ORIGIN_ENTRY = 1,  /* of the cache */
-    ORIGIN_NAME = 2,   /* of its file */
-    ORIGIN_MODULE = 3, /* compiled object or library */
+    ORIGIN_ENTRY = 1,      /* of the cache */
+    ORIGIN_NAME = 2,       /* of its file */
+    ORIGIN_MODULE = 3,     /* compiled object or library */
+    ORIGIN_EXECUTABLE = 4, /* with what it was made of */
 };
 
 /* False: there is no key. `folder`: -1 is none. */

@@ -80,9 +80,10 @@ struct variants *variants_new(const struct _cl_program *program)
     if (!variants) {
         return NULL;
     }
-    variants->options = strdup(program->options);
-    variants->threshold = program->threshold;
-    if (!variants->options || !binary_copy_module(&variants->module, &program->binary)) {
+    const struct binary *binary = &program->binary;
+    variants->options = strdup(binary->options ? binary->options : program->options);
+    variants->threshold = binary->options ? binary->threshold : program->threshold;
+    if (!variants->options || !binary_copy_module(&variants->module, binary)) {
         free(variants->options);
         free(variants);
         return NULL;
@@ -94,12 +95,18 @@ struct variants *variants_new(const struct _cl_program *program)
     variants->patience = read_patience();
     variants->prints = is_on("PPU_ALIAS_PRINT");
     variants->kernel_count = count;
-    variants->foreign = program->binary.foreign;
+    variants->foreign = binary->foreign;
     return variants;
 }
 
-/* Gives one use back; the last one frees. */
-static void release_variants(struct variants *variants)
+void variants_use(struct variants *variants)
+{
+    pthread_mutex_lock(&variants->lock);
+    variants->users++;
+    pthread_mutex_unlock(&variants->lock);
+}
+
+void variants_release(struct variants *variants)
 {
     pthread_mutex_lock(&variants->lock);
     bool last = --variants->users == 0;
@@ -138,7 +145,7 @@ void variant_drop(struct variant *variant)
     if (last) {
         free_code(&variant->code);
         free(variant);
-        release_variants(owner);
+        variants_release(owner);
     }
 }
 
@@ -154,7 +161,7 @@ void variants_drop(struct variants *variants)
         }
         kernel->count = 0;
     }
-    release_variants(variants);
+    variants_release(variants);
 }
 
 /* ---- compiling ---- */
@@ -163,9 +170,8 @@ struct job {
     cl_program program;      /* in use */
     struct variant *variant; /* in use */
     char *kernel;
-    uint32_t shared_bytes; /* of the base variant */
-    uint32_t assumes;      /* the same */
-    uint32_t wave;         /* the same */
+    struct ppu_kernel_entry base;         /* of the base variant */
+    struct ppu_argument_entry *arguments; /* the same */
     struct cache_key key;
 };
 
@@ -174,6 +180,7 @@ static void job_free(struct job *job)
 {
     object_drop(job->program);
     cache_key_free(&job->key);
+    free(job->arguments);
     free(job->kernel);
     free(job);
 }
@@ -201,24 +208,25 @@ static char *key_text(const struct job *job)
 }
 
 /* Reads the source of a program, once for all variants. */
-static enum ppu_compile_status read_source(const struct job *job, struct ppu_compiled *bitcode)
+static enum ppu_compile_status read_source(const struct variants *owner, cl_program program,
+                                           struct ppu_compiled *bitcode)
 {
-    const struct ppu_compile_options options = { .options = job->variant->owner->options, .clang_ms = CLANG_MS };
+    const struct ppu_compile_options options = { .options = owner->options, .clang_ms = CLANG_MS };
     const struct compiler *compiler = compile_thread_compiler();
 
-    return compiler ? compiler->compile_source(job->program->source, job->program->source_bytes, &options, bitcode)
+    return compiler ? compiler->compile_source(program->source, program->source_bytes, &options, bitcode)
                     : PPU_COMPILE_NO_TOOL;
 }
 
-static enum ppu_compile_status find_module(const struct job *job, struct ppu_compile_module *module)
+static enum ppu_compile_status find_module(struct variants *owner, cl_program program,
+                                           struct ppu_compile_module *module)
 {
-    struct variants *owner = job->variant->owner;
     struct ppu_compiled bitcode = { NULL, 0, NULL };
 
     pthread_mutex_lock(&owner->lock);
     bool there = owner->module.bytes;
     pthread_mutex_unlock(&owner->lock);
-    enum ppu_compile_status status = there ? PPU_COMPILE_OK : read_source(job, &bitcode);
+    enum ppu_compile_status status = there ? PPU_COMPILE_OK : read_source(owner, program, &bitcode);
     pthread_mutex_lock(&owner->lock);
     if (status == PPU_COMPILE_OK && !owner->module.bytes) {
         owner->module = bitcode;
@@ -230,6 +238,11 @@ static enum ppu_compile_status find_module(const struct job *job, struct ppu_com
     return status;
 }
 
+bool variants_module(struct variants *variants, cl_program program, struct ppu_compile_module *module)
+{
+    return find_module(variants, program, module) == PPU_COMPILE_OK;
+}
+
 static enum ppu_compile_status compile_image(const struct job *job, struct ppu_compiled *image)
 {
     const struct variant_key *key = &job->variant->key;
@@ -239,7 +252,7 @@ static enum ppu_compile_status compile_image(const struct job *job, struct ppu_c
     };
     struct ppu_compile_options options = options_of(job);
     struct ppu_compile_module module;
-    enum ppu_compile_status status = find_module(job, &module);
+    enum ppu_compile_status status = find_module(job->variant->owner, job->program, &module);
     const struct compiler *compiler = compile_thread_compiler();
 
     if (status == PPU_COMPILE_OK) {
@@ -277,6 +290,20 @@ static const struct ppu_kernel_entry *find_entry(const struct ppu_program_view *
     return NULL;
 }
 
+/* What a launch writes to the base variant's parameters is what this one reads. */
+static bool same_parameters(const struct job *job, const struct ppu_kernel_entry *entry,
+                            const struct ppu_argument_entry *arguments)
+{
+    bool same = entry->argument_count == job->base.argument_count &&
+                (entry->implicit_at != 0 || entry->param_bytes <= job->base.param_bytes);
+
+    for (uint32_t i = 0; i < entry->argument_count && same; i++) {
+        same = arguments[i].kind == job->arguments[i].kind && arguments[i].offset == job->arguments[i].offset &&
+               arguments[i].bytes == job->arguments[i].bytes;
+    }
+    return same;
+}
+
 /* NULL when launches of the base variant may run this instead: they share variables with it. */
 static const char *refuse_variant(const struct job *job, const struct ppu_program_view *made)
 {
@@ -288,14 +315,17 @@ static const char *refuse_variant(const struct job *job, const struct ppu_progra
     if (made->header->variable_bytes != 0) {
         return "it writes variables of the program";
     }
-    if ((entry->assumes & ~job->assumes) != 0) {
+    if (!same_parameters(job, entry, made->arguments + entry->argument_first)) {
+        return "it has other parameters than the base variant";
+    }
+    if ((entry->assumes & ~job->base.assumes) != 0) {
         return "it is made for fewer launches than the base variant";
     }
-    if (entry->wave != job->wave) {
+    if (entry->wave != job->base.wave) {
         return "it has other sub-groups than the base variant";
     }
     if (ppu_warp_vregs(entry->wave, entry->vregs, entry->shared_vregs) > job->variant->vregs * entry->wave ||
-        entry->shared_bytes != job->shared_bytes) {
+        entry->shared_bytes != job->base.shared_bytes) {
         return "it needs other registers or local memory than the base variant";
     }
     return NULL;
@@ -489,6 +519,7 @@ static struct variant *variant_new(struct variants *variants, uint32_t kernel, c
 static struct job *job_new(cl_program program, uint32_t kernel)
 {
     const struct ppu_kernel_entry *entry = &program->view.kernels[kernel];
+    const size_t argument_bytes = entry->argument_count * sizeof(struct ppu_argument_entry);
     struct job *job = calloc(1, sizeof(*job));
 
     if (!job) {
@@ -496,13 +527,15 @@ static struct job *job_new(cl_program program, uint32_t kernel)
     }
     *job = (struct job){ .program = program,
                          .kernel = strdup(program->view.text + entry->name),
-                         .shared_bytes = entry->shared_bytes,
-                         .assumes = entry->assumes,
-                         .wave = entry->wave };
-    if (!job->kernel) {
+                         .base = *entry,
+                         .arguments = malloc(argument_bytes + 1) };
+    if (!job->kernel || !job->arguments) {
+        free(job->arguments);
+        free(job->kernel);
         free(job);
         return NULL;
     }
+    memcpy(job->arguments, program->view.arguments + entry->argument_first, argument_bytes);
     object_use(program);
     return job;
 }

@@ -100,6 +100,15 @@ struct variants {
 struct variants *variants_new(const struct _cl_program *program);
 /* The program does not need them any more; NULL is none. */
 void variants_drop(struct variants *variants);
+/* One more user, beside one that there is; without the lock. */
+void variants_use(struct variants *variants);
+/* Gives one use back. The last one frees. */
+void variants_release(struct variants *variants);
+/*
+ * Finds the program's bitcode, or makes it from the source; for as long as they are used. The program is in use. False:
+ * there is none.
+ */
+bool variants_module(struct variants *variants, cl_program program, struct ppu_compile_module *module);
 
 /* The following with the lock. */
 

@@ -14,7 +14,7 @@ CL_TEST_SOURCES_enqueue := tests/opencl/enqueue_run.c
 CL_TEST_SOURCES_workq := tests/opencl/enqueue_run.c
 CL_TEST_SOURCES_taskq := tests/opencl/enqueue_run.c
 
-TIMEOUT_opencl-alias-native := 120
+TIMEOUT_opencl-alias-native := 240
 
 # $(call cl_test,NAME)
 define cl_test

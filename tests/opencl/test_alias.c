@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "opencl/api/cl_ppu.h"
+#include "ppu/image.h"
 #include "ppu/macros.h"
 #include "tests/opencl/fixture.h"
 #include "tests/opencl/store.h"
@@ -20,16 +21,20 @@
 #define COUNT (ITEMS * TURNS)
 #define ROOM 512u /* elements of a buffer */
 
+#define ADD_AND_SCAN                                                                       \
+    "kernel void add(global const uint *a, global const uint *b, global uint *c, int n)\n" \
+    "{\n"                                                                                  \
+    "    int first = get_global_id(0) * n;\n"                                              \
+    "    for (int i = first; i < first + n; i++) { c[i] = a[i] + 3 * b[i]; }\n"            \
+    "}\n"                                                                                  \
+    "kernel void scan(global const uint *a, global uint *b, int n)\n"                      \
+    "{\n"                                                                                  \
+    "    for (int i = 0; i < n; i++) { b[i] = a[i] * 3 + 1; }\n"                           \
+    "}\n"
+
+static const char *const small_source = ADD_AND_SCAN;
+
 static const char *const source =
-    "kernel void add(global const uint *a, global const uint *b, global uint *c, int n)\n"
-    "{\n"
-    "    int first = get_global_id(0) * n;\n"
-    "    for (int i = first; i < first + n; i++) { c[i] = a[i] + 3 * b[i]; }\n"
-    "}\n"
-    "kernel void scan(global const uint *a, global uint *b, int n)\n"
-    "{\n"
-    "    for (int i = 0; i < n; i++) { b[i] = a[i] * 3 + 1; }\n"
-    "}\n"
     "kernel void alone(global uint *a, int n) { for (int i = 0; i < n; i++) { a[i] += i; } }\n"
     "kernel void halves(global const uint *in, global uint *out)\n"
     "{\n"
@@ -76,7 +81,7 @@ static const char *const source =
     "    enqueue_kernel(get_default_queue(), CLK_ENQUEUE_FLAGS_NO_WAIT, ndrange_1D(1), ^{\n"
     "        for (int i = 0; i < n; i++) { b[i] = a[i] * 3 + 1; }\n"
     "    });\n"
-    "}\n";
+    "}\n" ADD_AND_SCAN;
 
 struct alias {
     struct fixture *f;
@@ -96,10 +101,9 @@ static cl_kernel kernel_of(cl_program program, const char *name)
     return kernel;
 }
 
-static cl_program program_of(struct fixture *f)
+static cl_program program_of(struct fixture *f, const char *text)
 {
     cl_int error = CL_SUCCESS;
-    const char *text = source;
     cl_program program = clCreateProgramWithSource(f->context, 1, &text, NULL, &error);
 
     check(error);
@@ -107,11 +111,11 @@ static cl_program program_of(struct fixture *f)
     return program;
 }
 
-static void make(struct alias *t, struct fixture *f)
+static void make_of(struct alias *t, struct fixture *f, const char *text)
 {
     memset(t, 0, sizeof(*t));
     t->f = f;
-    t->program = program_of(f);
+    t->program = program_of(f, text);
     t->add = kernel_of(t->program, "add");
     t->scan = kernel_of(t->program, "scan");
     for (uint32_t i = 0; i < ROOM; i++) {
@@ -122,12 +126,25 @@ static void make(struct alias *t, struct fixture *f)
     t->c = fixture_buffer(f, CL_MEM_COPY_HOST_PTR, sizeof(t->values), t->values);
 }
 
+static void make(struct alias *t, struct fixture *f)
+{
+    make_of(t, f, source);
+}
+
 /* The environment decides for what is built after it. */
 static void begin(struct alias *t, struct fixture *f, const char *level, const char *waits)
 {
     setenv("PPU_ALIAS", level, 1);
     setenv("PPU_ALIAS_WAIT", waits, 1);
     make(t, f);
+}
+
+/* With the kernels add and scan alone, whose variants launches wait for. */
+static void begin_small(struct alias *t, struct fixture *f)
+{
+    setenv("PPU_ALIAS", "alignment", 1);
+    setenv("PPU_ALIAS_WAIT", "always", 1);
+    make_of(t, f, small_source);
 }
 
 static void end(struct alias *t)
@@ -546,33 +563,218 @@ static void of_other_waves(void **state)
     end(&t);
 }
 
-#define TAG_AT 32u /* of the header of a compiled object */
+#define TAG_AT 32u /* of the header of a compiled object, and of what an executable was made of */
 
-/* Compiled objects that are loaded: this user's, and another's. An image has no bitcode to make variants from. */
-static void loaded(void **state)
+static unsigned char *saved(cl_program program, size_t *bytes)
+{
+    check(clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, sizeof(*bytes), bytes, NULL));
+    unsigned char *binary = malloc(*bytes);
+    assert_non_null(binary);
+    check(clGetProgramInfo(program, CL_PROGRAM_BINARIES, sizeof(binary), &binary, NULL));
+    return binary;
+}
+
+static cl_program load(struct fixture *f, const unsigned char *binary, size_t bytes)
+{
+    cl_int error = CL_SUCCESS;
+    cl_program program = clCreateProgramWithBinary(f->context, 1, &f->device, &bytes, &binary, NULL, &error);
+
+    check(error);
+    return program;
+}
+
+/* Where what an executable was made of begins. */
+static size_t image_bytes(const unsigned char *binary)
+{
+    struct ppu_program_header header;
+
+    memcpy(&header, binary, sizeof(header));
+    return header.image_bytes;
+}
+
+/* Compiled objects that are loaded: this user's, and another's. */
+static void loaded_objects(void **state)
 {
     struct alias t;
-    cl_int error = CL_SUCCESS;
     size_t bytes = 0;
 
-    begin(&t, *state, "alignment", "always");
-    for (uint32_t kind = 0; kind < 3; kind++) {
-        cl_program from = kind < 2 ? object_of(t.f, source) : program_of(t.f);
-        check(clGetProgramInfo(from, CL_PROGRAM_BINARY_SIZES, sizeof(bytes), &bytes, NULL));
-        unsigned char *binary = malloc(bytes);
-        assert_non_null(binary);
-        check(clGetProgramInfo(from, CL_PROGRAM_BINARIES, sizeof(binary), &binary, NULL));
-        binary[TAG_AT] ^= kind == 1;
-        cl_program program = clCreateProgramWithBinary(t.f->context, 1, &t.f->device, &bytes,
-                                                       (const unsigned char **)(uintptr_t)&binary, NULL, &error);
-        check(error);
+    begin_small(&t, *state);
+    for (uint32_t foreign = 0; foreign < 2; foreign++) {
+        cl_program from = object_of(t.f, small_source);
+        unsigned char *binary = saved(from, &bytes);
+        binary[TAG_AT] ^= foreign;
+        cl_program program = load(t.f, binary, bytes);
         free(binary);
         check(clBuildProgram(program, 0, NULL, "", NULL, NULL));
         check(clBuildProgram(program, 0, NULL, "", NULL, NULL)); /* of the executable that it has become */
-        check_program(&t, program, kind < 2 ? "1: s0 a0:16 s1 a1:16 s2 a2:16" : "base");
+        check_program(&t, program, "1: s0 a0:16 s1 a1:16 s2 a2:16");
         check(clReleaseProgram(from));
     }
     end(&t);
+}
+
+/* A program from source, one that was linked, and one that was loaded itself. */
+static cl_program executable_of(struct alias *t, uint32_t kind)
+{
+    cl_int error = CL_SUCCESS;
+    size_t bytes = 0;
+
+    if (kind == 1) {
+        cl_program object = object_of(t->f, small_source);
+        cl_program program = clLinkProgram(t->f->context, 0, NULL, "", 1, &object, NULL, NULL, &error);
+        check(error);
+        check(clReleaseProgram(object));
+        return program;
+    }
+    cl_program program = program_of(t->f, small_source);
+    if (kind == 2) {
+        unsigned char *binary = saved(program, &bytes);
+        check(clReleaseProgram(program));
+        program = load(t->f, binary, bytes);
+        free(binary);
+    }
+    return program;
+}
+
+/* Executables hold the bitcode they were made of: built anew or not, they have the variants of the program saved. */
+static void loaded_executables(void **state)
+{
+    struct alias t;
+    size_t bytes = 0, again = 0;
+
+    begin_small(&t, *state);
+    for (uint32_t kind = 0; kind < 3; kind++) {
+        cl_program from = executable_of(&t, kind);
+        unsigned char *binary = saved(from, &bytes), *second = saved(from, &again);
+        assert_true(bytes > image_bytes(binary) && bytes == again);
+        assert_memory_equal(binary, second, bytes);
+        free(second);
+        check(clReleaseProgram(from));
+        cl_program program = load(t.f, binary, bytes);
+        free(binary);
+        if (kind != 1) {
+            check(clBuildProgram(program, 0, NULL, "-cl-opt-disable", NULL, NULL));
+        }
+        check_program(&t, program, "1: s0 a0:16 s1 a1:16 s2 a2:16");
+    }
+    end(&t);
+}
+
+/* The image alone runs as compiled. What is damaged is refused. */
+static void executables_without_bitcode(void **state)
+{
+    struct alias t;
+    size_t bytes = 0;
+
+    begin_small(&t, *state);
+    unsigned char *binary = saved(t.program, &bytes);
+    const size_t image = image_bytes(binary);
+    check_program(&t, load(t.f, binary, image), "base");
+    for (size_t at = image; at < bytes; at += at < image + 2 * TAG_AT ? 1 : (bytes - image) / 16) {
+        cl_int error = CL_SUCCESS;
+        const unsigned char *given = binary;
+        bool in_tag = at >= image + TAG_AT && at < image + 2 * TAG_AT, in_threshold = at - image - 8 < 4;
+        binary[at] ^= 4;
+        cl_program program = clCreateProgramWithBinary(t.f->context, 1, &t.f->device, &bytes, &given, NULL, &error);
+        binary[at] ^= 4;
+        assert_int_equal(error, in_tag || in_threshold ? CL_SUCCESS : CL_INVALID_BINARY);
+        if (program) {
+            check(clReleaseProgram(program));
+        }
+    }
+    for (size_t less = image + 1; less < bytes; less += (bytes - image) / 16) {
+        cl_int error = CL_SUCCESS;
+        const unsigned char *given = binary;
+        assert_null(clCreateProgramWithBinary(t.f->context, 1, &t.f->device, &less, &given, NULL, &error));
+        assert_int_equal(error, CL_INVALID_BINARY);
+    }
+    free(binary);
+    end(&t);
+}
+
+/* Its options are those that it was built with: sub-groups of 64, of which the base variant's code knows. */
+static void executables_keep_options(void **state)
+{
+    const char *text = "kernel void add(global const uint *a, global const uint *b, global uint *c, int n)\n"
+                       "{\n"
+                       "    for (int i = 0; i < n; i++) { c[i] = a[i] - b[i] + VALUE; }\n"
+                       "}\n";
+    struct alias t;
+    cl_int error = CL_SUCCESS;
+    const cl_int turns = TURNS;
+    cl_uint got[TURNS];
+    size_t bytes = 0;
+
+    begin_small(&t, *state);
+    cl_program from = clCreateProgramWithSource(t.f->context, 1, &text, NULL, &error);
+    check(error);
+    check(clBuildProgram(from, 1, &t.f->device, "-cl-ppu-sub-group-size=64 -DVALUE=7", NULL, NULL));
+    unsigned char *binary = saved(from, &bytes);
+    check(clReleaseProgram(from));
+    cl_program program = load(t.f, binary, bytes);
+    free(binary);
+    check(clReleaseKernel(t.add));
+    t.add = kernel_of(program, "add");
+    set_add(&t, t.a, t.b, t.c, turns);
+    launch(&t, t.add, 1);
+    assert_string_equal(t.name, "1: s0 a0:16 s1 a1:16 s2 a2:16");
+    check(clEnqueueReadBuffer(t.f->queue, t.c, CL_TRUE, 0, sizeof(got), got, 0, NULL, NULL));
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(got); i++) {
+        assert_int_equal(got[i], 7);
+    }
+    check(clReleaseProgram(program));
+    end(&t);
+}
+
+/* Bitcode of another program is behind the image: its kernel has other parameters, and takes no launch's place. */
+static void executables_with_other_bitcode(void **state)
+{
+    const char *text = "kernel void add(global const uint *a, ulong n, global const uint *b, global uint *c, ulong m)\n"
+                       "{ for (ulong i = 0; i < n + m; i++) { c[i] = a[i] + b[i]; } }\n";
+    struct alias t;
+    cl_int error = CL_SUCCESS;
+    size_t bytes = 0, other_bytes = 0;
+
+    begin_small(&t, *state);
+    cl_program other = clCreateProgramWithSource(t.f->context, 1, &text, NULL, &error);
+    check(error);
+    check(clBuildProgram(other, 0, NULL, "", NULL, NULL));
+    unsigned char *binary = saved(t.program, &bytes), *from = saved(other, &other_bytes);
+    const size_t image = image_bytes(binary), behind = other_bytes - image_bytes(from);
+    unsigned char *mixed = malloc(image + behind);
+    assert_non_null(mixed);
+    memcpy(mixed, binary, image);
+    memcpy(mixed + image, from + image_bytes(from), behind);
+    check_program(&t, load(t.f, mixed, image + behind), "base");
+    free(mixed);
+    free(from);
+    free(binary);
+    check(clReleaseProgram(other));
+    end(&t);
+}
+
+/* The variant of an executable is found in the cache again; of another's executable nothing is kept. */
+static void executables_and_cache(void **state)
+{
+    struct store store;
+    struct alias t;
+    size_t bytes = 0;
+
+    store_open(&store);
+    begin_small(&t, *state);
+    unsigned char *binary = saved(t.program, &bytes);
+    binary[image_bytes(binary) + TAG_AT] ^= 1;
+    check_program(&t, load(t.f, binary, bytes), "1: s0 a0:16 s1 a1:16 s2 a2:16");
+    assert_int_equal(store_each(&store, keep), 1); /* the program */
+    binary[image_bytes(binary) + TAG_AT] ^= 1;
+    for (uint32_t i = 0; i < 2; i++) {
+        check_program(&t, load(t.f, binary, bytes), "1: s0 a0:16 s1 a1:16 s2 a2:16");
+        assert_int_equal(store_each(&store, keep), 2);
+        setenv("PPU_ALIAS_WAIT", "never", 1);
+    }
+    free(binary);
+    end(&t);
+    store_close(&store);
 }
 
 /* Another image would have other variables: launches of different buffers add to the same one. */
@@ -1180,7 +1382,13 @@ int main(int argc, char **argv)
         cl_test("records whose parts each work-item keeps apart [F2][F8]", records),
         cl_test("kernels of linked programs have variants [F3][F6]", linked),
         cl_test("variants have the sub-groups that a build option chose [D1][F6]", of_other_waves),
-        cl_test("kernels of loaded objects have variants, those of executables none [F3][F6]", loaded),
+        cl_test("kernels of loaded objects have variants [F3][F6]", loaded_objects),
+        cl_test("so do kernels of loaded executables [F3][F6]", loaded_executables),
+        cl_test("an image alone runs as compiled, and what is damaged is refused [F3][F6]",
+                executables_without_bitcode),
+        cl_test("an executable keeps the options it was built with [F3][F6]", executables_keep_options),
+        cl_test("bitcode of another program takes no launch's place [F3]", executables_with_other_bitcode),
+        cl_test("variants of executables are found in the cache, but for another's [F5]", executables_and_cache),
         cl_test("kernels that write variables run as first compiled, and write the same [F3]", writing_variables),
         cl_test("variants of linked programs are found in the cache [F5]", linked_and_cached),
         cl_test("kernels that print have variants [F3]", printing),

@@ -203,6 +203,15 @@ static uint8_t *make_image(struct fixture *f, size_t *bytes)
     return image;
 }
 
+/* Without what the executable was made of, which lies behind the image. */
+static size_t image_bytes(const uint8_t *image)
+{
+    struct ppu_program_header header;
+
+    memcpy(&header, image, sizeof(header));
+    return header.image_bytes;
+}
+
 /* ---- random entries ---- */
 
 /* A number that is near one that is looked at, as wide as the field. */
@@ -237,7 +246,7 @@ static void entries_say_anything(void **state)
 
     assert_non_null(copy);
     user_open(&user, *state);
-    assert_null(ppu_program_open(image, bytes, &view));
+    assert_null(ppu_program_open(image, image_bytes(image), &view));
     size_t kernels = sizeof(*view.header), arguments = (size_t)((const uint8_t *)view.arguments - image);
     size_t text = (size_t)((const uint8_t *)view.text - image);
     for (uint32_t round = 0; round < ROUNDS; round++) {
@@ -270,7 +279,7 @@ static void arguments_stay_inside(void **state)
     size_t bytes = 0;
     uint8_t *image = make_image(*state, &bytes);
 
-    if (ppu_program_open(image, bytes, &view) || !view.arguments) {
+    if (ppu_program_open(image, image_bytes(image), &view) || !view.arguments) {
         fail_msg("the image is refused");
         return;
     }
