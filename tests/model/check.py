@@ -62,6 +62,10 @@ def queue(text, name):
     return mutation(text, name, "taskq", "[A6 A12]", ("PRODUCERS=1", "EACH=3"))
 
 
+def recentre(text, name):
+    return mutation(text, name, "recentre", "[E7]")
+
+
 # minutes, and gigabytes
 LONG = [
     ("two producers of two entries each, every order [A6 A12]", check("taskq", HOLDS, "EACH=2", "SMS=1")),
@@ -100,5 +104,9 @@ tap.main([
     queue("a queue closed silently", "CLOSE_SILENT"),
     queue("a task that ends before what was promised to it is there", "ENDS_EARLY"),
     queue("a place freed before it is read", "FREED_EARLY"),
+    ("warps ask for room in token queues, are killed, saved and replaced, every order [E7]", check("recentre", HOLDS)),
+    recentre("an answer cleared after the warp has asked", "CLEARED_LATE"),
+    recentre("an answer for another warp that is believed", "UNCHECKED"),
+    recentre("a request that found the ring full counted as made", "FULL_FORGOTTEN"),
     *LONG,
 ])
