@@ -682,6 +682,83 @@ static void let_go(struct rig *rig)
     assert_int_equal(outcome.event.kind, PPU_SLOT_DONE);
 }
 
+static uint32_t mask_of(const uint8_t *token)
+{
+    return (uint32_t)bits_of(token, 4, 32);
+}
+
+/* What each operation pushes: type, address and mask; branches on which lanes agree push nothing (E9). */
+static void operations_push(void **state)
+{
+    static const struct {
+        const char *text; /* behind an instruction that gets the lane's number */
+        uint32_t type;    /* of the token that is pushed; PPU_TOKEN_NONE: none is */
+        uint32_t address, mask;
+    } cases[] = {
+        { "ssy end\nmark 77\nend: exit", PPU_TOKEN_SYNC, 3, UINT32_MAX },
+        { "pbrk end\nmark 77\nend: exit", PPU_TOKEN_BRK, 3, UINT32_MAX },
+        { "pcont end\nmark 77\nend: exit", PPU_TOKEN_CONT, 3, UINT32_MAX },
+        { "pexit end\nmark 77\nend: exit", PPU_TOKEN_EXIT, 3, UINT32_MAX },
+        { "call v5, f\nexit\nf: mark 77\nexit", PPU_TOKEN_CALL, 2, UINT32_MAX },
+        { "isetp.ltu p0, v0, 8\n@p0 exit\npcont end\nmark 77\nend: exit", PPU_TOKEN_CONT, 5, 0xffffff00u },
+        { "isetp.ltu p0, v0, 8\n@p0 bra other\nmark 77\nother: exit", PPU_TOKEN_DIVERGE, 4, 0xff },
+        { "isetp.ltu p0, v0, 8\n@p0 jmp 4\nmark 77\nexit", PPU_TOKEN_DIVERGE, 4, 0xff },
+        { "isetp.geu p0, v0, 0\n@p0 bra over\nexit\nover: mark 77\nexit", PPU_TOKEN_NONE, 0, 0 },
+        { "isetp.ltu p0, v0, 0\n@p0 bra over\nmark 77\nover: exit", PPU_TOKEN_NONE, 0, 0 },
+        { "jmp 2\nmark 77\nexit", PPU_TOKEN_NONE, 0, 0 },
+        { "mov v1, 2\nbrx v1\nexit\nmark 77\nexit", PPU_TOKEN_NONE, 0, 0 },
+        { "mov v1, 4\njmx v1\nexit\nmark 77\nexit", PPU_TOKEN_NONE, 0, 0 },
+    };
+    struct rig *rig = *state;
+    const uint32_t middle = 6;
+
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(cases); i++) {
+        char text[256];
+
+        snprintf(text, sizeof(text), ".kernel k\nrdsr v0, %%tid\n%s\n", cases[i].text);
+        memset(rig->board->vram + TOKENS_AT, 0xff, TOKENS_BYTES);
+        const uint8_t *front = held_queue(rig, text, middle) + (middle - 1) * 8;
+        const bool pushed = cases[i].type != PPU_TOKEN_NONE;
+        assert_int_equal(front[-8], 0xff);
+        assert_int_equal(front[0] != 0xff, pushed);
+        if (pushed) {
+            assert_int_equal(bits_of(front, 0, 4), cases[i].type);
+            assert_int_equal(bits_of(front, 36, 22), cases[i].address);
+            assert_int_equal(mask_of(front), cases[i].mask);
+        }
+        let_go(rig);
+    }
+}
+
+/* An indirect branch to three targets pushes two tokens, of the lanes that do not go first (E9). */
+static void indirect_branches_push(void **state)
+{
+    static const char *const texts[] = { "add v1, v1, 1\nbrx v1", "add v1, v1, 4\njmx v1" };
+    const uint32_t middle = 6;
+    struct rig *rig = *state;
+
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(texts); i++) {
+        uint32_t targets = 0;
+        char text[256];
+
+        snprintf(text, sizeof(text), ".kernel k\nrdsr v0, %%tid\nremu v1, v0, 3\n%s\nmark 77\nmark 77\nmark 77\nexit\n",
+                 texts[i]);
+        memset(rig->board->vram + TOKENS_AT, 0xff, TOKENS_BYTES);
+        const uint8_t *front = held_queue(rig, text, middle) + (middle - 2) * 8;
+        assert_int_equal(front[-8], 0xff);
+        for (const uint8_t *token = front; token < front + 16; token += 8) {
+            const uint32_t rest = (uint32_t)bits_of(token, 36, 22) - 4; /* the first mark is the fifth instruction */
+            assert_int_equal(bits_of(token, 0, 4), PPU_TOKEN_DIVERGE);
+            assert_true(rest < 3 && (targets >> rest & 1u) == 0);
+            targets |= 1u << rest;
+            for (uint32_t lane = 0; lane < 32; lane++) {
+                assert_int_equal(mask_of(token) >> lane & 1u, lane % 3 == rest);
+            }
+        }
+        let_go(rig);
+    }
+}
+
 /* Each token has the bits of the one behind it and that one's own: bits 58 sync, 59 divergence, 60 call, 61 yield. */
 static void summaries_tell_what_is_behind(void **state)
 {
@@ -843,6 +920,10 @@ int main(void)
         { "waits without a token are branches [E5]", waits_without_tokens, rig_setup_slices, rig_teardown, NULL },
         { "return after a yield in the callee [E12]", return_after_a_yield, rig_setup_slices, rig_teardown, NULL },
         { "tokens of a warp that stands still are in memory [E1][E2][E10]", tokens_are_in_memory, rig_setup_slices,
+          rig_teardown, NULL },
+        { "what pushes a token, and what is in it [E1][E3][E9]", operations_push, rig_setup_slices, rig_teardown,
+          NULL },
+        { "an indirect branch pushes a token for each further target [E9]", indirect_branches_push, rig_setup_slices,
           rig_teardown, NULL },
         { "a token tells which types are behind it [E10]", summaries_tell_what_is_behind, rig_setup_slices,
           rig_teardown, NULL },
