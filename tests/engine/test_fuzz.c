@@ -398,9 +398,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         { "random programs like the reference, waves of 32 [A7][A14][D1][E3]", wave32, rig_setup_slices, rig_teardown,
           NULL },
-        { "random programs like the reference, waves of 64 [A7][A14][D1][D2][E3]", wave64, rig_setup_slices,
+        { "random programs like the reference, waves of 64 [A7][A14][D1][D2][D5][E3]", wave64, rig_setup_slices,
           rig_teardown, NULL },
-        { "random programs like the reference, waves of 128 [A7][A14][D1][D2][E3]", wave128, rig_setup_slices,
+        { "random programs like the reference, waves of 128 [A7][A14][D1][D2][D5][E3]", wave128, rig_setup_slices,
           rig_teardown, NULL },
         { "random programs like the reference, on threads [A7][A8][A14]", threads, rig_setup_threads, rig_teardown,
           NULL },

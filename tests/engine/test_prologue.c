@@ -245,8 +245,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         { "a CTA's warps have what each would have made [A7]", warps_begin_alike, rig_setup_slices, rig_teardown,
           NULL },
-        { "warps that moved go on where they were [A10]", warps_that_moved_are_not_fresh, rig_setup_slices,
-          rig_teardown, NULL },
+        { "warps that moved go on where they were [B7]", warps_that_moved_are_not_fresh, rig_setup_slices, rig_teardown,
+          NULL },
         { "code that changed is seen by warps that begin [A11]", code_that_changed_is_seen, NULL, NULL, NULL },
         { "faults name the instruction and the CTA [A7]", faults_name_their_location, rig_setup_slices, rig_teardown,
           NULL },
