@@ -36,11 +36,12 @@ struct counts {
 
 struct mix_params {
     uint64_t table, counts, results;
+    uint32_t room; /* warps that are waited for */
 };
 
 struct chosen_params {
     uint64_t data, counts, results;
-    uint32_t between, counted;
+    uint32_t room, between, counted;
 };
 
 struct reach_params {
@@ -102,17 +103,19 @@ static uint32_t mixed(const uint32_t *table, uint32_t thread)
 static enum ppu_err mix(const struct user *user, const struct parts *parts, const char *kernel, bool *right,
                         uint32_t *most)
 {
-    const struct mix_params params = { user_va(user, parts->table), user_va(user, parts->counts),
-                                       user_va(user, parts->results) };
+    struct mix_params params = { user_va(user, parts->table), user_va(user, parts->counts),
+                                 user_va(user, parts->results), 0 };
     const struct ppu_launch launch = {
         .grid = { MIX_CTAS }, .cta = { MIX_THREADS }, .params = &params, .param_bytes = sizeof(params)
     };
+    const struct ppu_kernel *const mixing = user_kernel(user, kernel);
     const struct counts *counts = ppu_memory_host(parts->counts);
     uint32_t *results = ppu_memory_host(parts->results);
 
     memset(ppu_memory_host(parts->counts), 0, sizeof(struct counts));
     memset(results, 0, MIX_CTAS * MIX_THREADS * sizeof(uint32_t));
-    enum ppu_err err = user_run(user, user_kernel(user, kernel), &launch);
+    params.room = ppu_kernel_resident(mixing, &launch);
+    enum ppu_err err = user_run(user, mixing, &launch);
     *right = true;
     for (uint32_t t = 0; t < MIX_CTAS * MIX_THREADS; t++) {
         *right = *right && results[t] == mixed(ppu_memory_host(parts->table), t);
@@ -152,21 +155,30 @@ static uint32_t chosen(const uint32_t *data, uint32_t thread, uint32_t between)
     return result;
 }
 
-/* As mix(), of the kernel whose registers the machine chooses; of those that come when it can know something. */
-static enum ppu_err choose(const struct user *user, const struct parts *parts, uint32_t between, bool *right,
-                           uint32_t *most)
+/*
+ * As mix(), of the kernel whose registers the machine chooses; of those that come when it can know something. They wait
+ * for so many tenths of those that there is room for with registers of their own.
+ */
+static enum ppu_err choose(const struct user *user, const struct parts *parts, uint32_t between, uint32_t tenths,
+                           bool *right, uint32_t *most)
 {
-    const struct chosen_params params = { user_va(user, parts->data), user_va(user, parts->counts),
-                                          user_va(user, parts->results), between, CHOSEN_COUNTED };
+    struct chosen_params params = { user_va(user, parts->data),
+                                    user_va(user, parts->counts),
+                                    user_va(user, parts->results),
+                                    0,
+                                    between,
+                                    CHOSEN_COUNTED };
     const struct ppu_launch launch = {
         .grid = { CHOSEN_CTAS }, .cta = { MIX_THREADS }, .params = &params, .param_bytes = sizeof(params)
     };
+    const struct ppu_kernel *const choosing = user_kernel(user, "chosen");
     const struct counts *counts = ppu_memory_host(parts->counts);
     const uint32_t *results = ppu_memory_host(parts->results);
 
     memset(ppu_memory_host(parts->counts), 0, sizeof(struct counts));
     memset(ppu_memory_host(parts->results), 0, CHOSEN_CTAS * MIX_THREADS * sizeof(uint32_t));
-    enum ppu_err err = user_run(user, user_kernel(user, "chosen"), &launch);
+    params.room = (ppu_kernel_resident(choosing, &launch) * tenths + 9) / 10;
+    enum ppu_err err = user_run(user, choosing, &launch);
     *right = true;
     for (uint32_t t = 0; t < CHOSEN_CTAS * MIX_THREADS; t++) {
         *right = *right && results[t] == chosen(ppu_memory_host(parts->data), t, between);
@@ -179,9 +191,9 @@ static void show_chosen(struct report *report, const struct user *user, const st
 {
     bool near_right, far_right;
     uint32_t near, far;
-    enum ppu_err err = choose(user, parts, NEAR_BYTES, &near_right, &near);
+    enum ppu_err err = choose(user, parts, NEAR_BYTES, 10, &near_right, &near);
 
-    err = err == PPU_OK ? choose(user, parts, CHOSEN_FAR, &far_right, &far) : err;
+    err = err == PPU_OK ? choose(user, parts, CHOSEN_FAR, 13, &far_right, &far) : err;
     if (err != PPU_OK) {
         report_check(report, false, "chosen by misses", "%s", user_reason(user, err));
         return;

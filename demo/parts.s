@@ -2,12 +2,14 @@
 # Warps whose parts run through a piece of the program one after the other (D).
 
 # Loads 64 words into 64 registers and mixes them, last first, 16 times: every thread of a warp at once.
-# parameters: 0 table: 16 rows of 64 words, 8 counts, 16 a word for each thread: results (addresses)
+# parameters: 0 table: 16 rows of 64 words, 8 counts, 16 a word for each thread: results (addresses); 24 warps that there
+# is room for
 # counts: words: 0 warps on SMs now, 4 the most at once, 8 set when no more come: all wait for it
 .kernel whole
 .wave 64
-.param 24
+.param 28
 .vregs 88
+    ldp.b32 s10, [24]
     call v23, mix_begin
 whole_round:
     call v23, mix_row
@@ -19,9 +21,10 @@ whole_round:
 # Does the same as `whole`, but the two parts of a warp take turns with the 64 registers.
 .kernel parted
 .wave 64
-.param 24
+.param 28
 .vregs 24
 .shared_vregs 64
+    ldp.b32 s10, [24]
     call v23, mix_begin
 parted_round:
     sventer 64
@@ -49,7 +52,8 @@ mix_read:
     isetp.ne p0, v0, 0
     ret v23
 
-# Does that, counts the warp as one that has come, and waits until no more come.
+# Does that, counts the warp as one that has come, and waits until s10 have, and no more come. s10 that never come end it
+# after very many looks.
 mix_begin:
     mov v14, v23
     call v23, mix_read
@@ -75,7 +79,10 @@ mix_look:
     mov v11, v13
     add v10, v10, 1
     @!p1 mov v10, 0
-    isetp.ltu p1, v10, 20000
+    isetp.ltu p1, v13, s10
+    mov v12, 20000
+    @p1 mov v12, 1000000
+    isetp.ltu p1, v10, v12
     @p1 bra mix_look
     stg.b32 v6, [s2+v5+8]
 mix_full:
@@ -181,16 +188,17 @@ mix_left:
 
 # Loads 64 words, each of another line, into 64 registers and mixes them, 4 times. The machine chooses for each CTA whether
 # the two parts of its warp share the registers.
-# parameters: as those of `whole`, with data in place of the table; 24 bytes from a thread's words to the next one's, 28 the
+# parameters: as those of `whole`, with data in place of the table; 28 bytes from a thread's words to the next one's, 32 the
 # first CTA that is counted: those before it do not wait
 .kernel chosen
 .wave 64
-.param 32
+.param 36
 .vregs 24
 .shared_vregs 64
 .mayshare
-    ldp.b32 s8, [24]
-    ldp.b32 s9, [28]
+    ldp.b32 s10, [24]
+    ldp.b32 s8, [28]
+    ldp.b32 s9, [32]
     rdsr s6, %cta.x
     isetp.geu.s p2, s6, s9
     @p2 bra chosen_counted

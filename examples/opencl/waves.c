@@ -15,15 +15,18 @@
 #define NEAR 1   /* words from a work-item's to the next one's */
 #define FAR 4099 /* the same, where each has lines of its own */
 
+#define CL_KERNEL_RESIDENT_WORK_GROUPS_PPU 0x4f5a /* opencl/api/cl_ppu.h */
+
 static const char *source = "#define N 90\n"
                             "kernel void mix(global const uint *in, global volatile int *count, global uint *out,\n"
-                            "                uint first, uint step)\n"
+                            "                uint first, uint step, int room)\n"
                             "{\n"
                             "    int most = 0;\n"
                             "    int counted = get_local_id(0) == 0 && get_group_id(0) >= first;\n"
                             "    if (counted) {\n"
                             "        atomic_max(&count[1], atomic_inc(&count[0]) + 1);\n"
-                            "        for (int looks = 0; looks < 40000 && !count[2]; looks++)\n"
+                            "        int looks = 0;\n"
+                            "        while (looks++ < (most < room ? 1000000 : 20000) && !count[2])\n"
                             "            if (count[1] != most) {\n"
                             "                most = count[1];\n"
                             "                looks = 0;\n"
@@ -83,8 +86,25 @@ struct machine {
     cl_device_id device;
 };
 
-/* Runs the kernel as the options compile it; returns how many waves, from group `first` on, were on SMs at once. */
-static cl_int run(const struct machine *on, const char *options, cl_uint first, cl_uint step, cl_uint *out)
+/* How many groups of the kernel, which are a wave each, there is room for at once when no wave shares registers. */
+static cl_int room_for(const struct machine *on, cl_kernel kernel)
+{
+    const size_t group = ITEMS;
+    size_t groups = 0;
+
+    check(clGetKernelSubGroupInfo(kernel, on->device, CL_KERNEL_RESIDENT_WORK_GROUPS_PPU, sizeof(group), &group,
+                                  sizeof(groups), &groups, NULL),
+          "clGetKernelSubGroupInfo");
+    return (cl_int)groups;
+}
+
+/*
+ * Runs the kernel as the options compile it; returns how many waves, from group `first` on, were on SMs at once. They
+ * wait until there are so many tenths of those that there is room for: who waits for less may be gone before the
+ * others.
+ */
+static cl_int run(const struct machine *on, const char *options, cl_uint first, cl_uint step, cl_int tenths,
+                  cl_uint *out)
 {
     static cl_uint in[ROWS];
     const size_t items = COUNT, group = ITEMS;
@@ -101,6 +121,8 @@ static cl_int run(const struct machine *on, const char *options, cl_uint first, 
     }
     check(clSetKernelArg(kernel, 3, sizeof(first), &first), "clSetKernelArg");
     check(clSetKernelArg(kernel, 4, sizeof(step), &step), "clSetKernelArg");
+    const cl_int room = (room_for(on, kernel) * tenths + 9) / 10;
+    check(clSetKernelArg(kernel, 5, sizeof(room), &room), "clSetKernelArg");
     check(clEnqueueNDRangeKernel(on->queue, kernel, 1, NULL, &items, &group, 0, NULL, NULL), "clEnqueueNDRangeKernel");
     check(clEnqueueReadBuffer(on->queue, buffers[1], CL_TRUE, 0, sizeof(count), count, 0, NULL, NULL), "read counts");
     check(clEnqueueReadBuffer(on->queue, buffers[2], CL_TRUE, 0, COUNT * sizeof(cl_uint), out, 0, NULL, NULL),
@@ -127,13 +149,13 @@ int main(void)
     check(error, "clCreateContext");
     on.queue = clCreateCommandQueueWithProperties(on.context, on.device, NULL, &error);
     check(error, "clCreateCommandQueueWithProperties");
-    cl_int few = run(&on, "-cl-ppu-segments=off", 0, NEAR, whole);
-    cl_int many = run(&on, "", 0, NEAR, parted);
+    cl_int few = run(&on, "-cl-ppu-segments=off", 0, NEAR, 10, whole);
+    cl_int many = run(&on, "", 0, NEAR, 10, parted);
     printf("waves at once: %d when all work-items have registers\n", few);
     printf("waves at once: %d when the parts of a wave take turns, %.1f times as many\n", many, (double)many / few);
-    cl_int hit = run(&on, "-cl-ppu-segments=may", GROUPS / 2, NEAR, near);
-    run(&on, "-cl-ppu-segments=off", 0, FAR, spread);
-    cl_int miss = run(&on, "-cl-ppu-segments=may", GROUPS / 2, FAR, far);
+    cl_int hit = run(&on, "-cl-ppu-segments=may", GROUPS / 2, NEAR, 10, near);
+    run(&on, "-cl-ppu-segments=off", 0, FAR, 10, spread);
+    cl_int miss = run(&on, "-cl-ppu-segments=may", GROUPS / 2, FAR, 13, far);
     printf("the machine's choice: %d where they find their data in the cache\n", hit);
     printf("the machine's choice: 1.3 times as many or more where they do not: %s\n",
            miss * 10 >= hit * 13 ? "yes" : "NO");
