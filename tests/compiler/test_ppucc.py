@@ -90,6 +90,14 @@ def loops_yield():
             assert status == 0, errors
             found = re.findall(r"^ +(yield\w*(?: \d+)?)", call(PPU_DIS, "k.ppu", folder=folder)[1], re.MULTILINE)
             assert found == code, (condition, body, found)
+        # Loops of gotos, one of them with two entries; then those whose turns are counted when they begin.
+        for body, code in (("int n = 0; again: n++; if (*word) goto again; out[1] = n;", ["yield"]),
+                           ("int n = 0; if (out[0]) goto b; a: n++; b: n += 2; if (*word) goto a; out[1] = n;", ["yield"]),
+                           ("for (int i = 0; i < 3000; i++) out[i] += i;", []), ("for (int i = 0; i < turns; i++) out[i] += i;", [])):
+            text = f"kernel void k(global int *out, global volatile int *word, int turns) {{ {body} }}"
+            assert call(PPUCC, "-x", "cl", "-", "-o", "k.ppu", text=text, folder=folder) == (0, "", ""), text
+            found = re.findall(r"^ +(yield\w*(?: \d+)?)", call(PPU_DIS, "k.ppu", folder=folder)[1], re.MULTILINE)
+            assert found == code, (body, found)
 
 
 def ways_out():
@@ -373,7 +381,7 @@ tap.main([
     ("numbers of each kernel, and curves that stay below them [A7]", numbers),
     ("with too few registers some are spilled [A7]", spills),
     ("yields that a kernel asks for are the machine's, and count by constants [E3][E6]", yields),
-    ("loops that wait yield each turn, others seldom [E6][E8]", loops_yield),
+    ("loops that wait yield each turn, others seldom, those that are counted never [E6][E8]", loops_yield),
     ("loops have a token for each way out with something to do [E3][E11]", ways_out),
     ("loads at computed indices become a gather where arguments are separate [F7]", gathers),
     ("every pass can be looked at [A7]", dumps),
