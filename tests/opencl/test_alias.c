@@ -1023,6 +1023,10 @@ static void levels(void **state)
         launch(&t, t.add, ITEMS);
         assert_string_equal(t.name, wanted[i].name);
         expect_sum(&t);
+        restore(&t);
+        set_add(&t, t.b, t.a, t.c, TURNS + 1); /* the same relation of other addresses, and another value */
+        launch(&t, t.add, 1);
+        assert_string_equal(t.name, wanted[i].name);
         end(&t);
     }
 }
@@ -1397,7 +1401,7 @@ int main(int argc, char **argv)
         cl_test("pointers from memory are never taken for separate [F9]", pointers_from_memory),
         cl_test("compiled in the background, used from then on [F3][F5]", background),
         cl_test("values that end loops, seen twice [F5]", constants),
-        cl_test("how much is used is said by the environment [F4]", levels),
+        cl_test("how much is used is said by the environment, and holds at other addresses [F4][F5]", levels),
         cl_test("the first launch runs what is in the cache, in another process too [F5]", cached),
         cl_test("a cache that keeps nothing costs compilations [F5]", nothing_is_kept),
         cl_test("a launch waits as long as it is told to [F3][F5]", waits_for_a_time),
