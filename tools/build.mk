@@ -14,8 +14,8 @@ $(eval $(call ppu_tool,ppucc,tools/ppucc/ppucc.c tools/ppucc/options.c tools/ppu
 TRACE_FLAGS := -D_GNU_SOURCE
 TRACE_SOURCES := $(addprefix tools/trace/,attach.c follow.c watch.c watch_profile.c watch_firmware.c mcu_counts.c stacks.c profile.c process.c record_file.c map.c timeline.c build.c \
 	build_program.c build_device.c build_warp.c message.c load.c source.c)
-TRACE_COMMAND := $(addprefix tools/trace/,ppu-trace.c chrome.c door.c writer.c run.c)
-PROF_COMMAND := $(addprefix tools/prof/,ppu-prof.c annotate.c functions.c) $(addprefix tools/trace/,door.c writer.c run.c)
+TRACE_COMMAND := $(addprefix tools/trace/,ppu-trace.c chrome.c door.c writer.c run.c start.c)
+PROF_COMMAND := $(addprefix tools/prof/,ppu-prof.c annotate.c functions.c) $(addprefix tools/trace/,door.c writer.c run.c start.c)
 TOP_COMMAND := $(addprefix tools/top/,ppu-top.c device.c figures.c sheet.c json.c screen.c)
 $(eval $(call ppu_lib,pputrace,$(TRACE_SOURCES),$(TRACE_FLAGS)))
 $(eval $(call ppu_tool,ppu-trace,$(TRACE_COMMAND),$(TRACE_FLAGS),pputrace -ljansson))
@@ -55,5 +55,7 @@ $(eval $(call ppu_tool,ppu-report,$(addprefix tools/report/,ppu-report.c page.c 
 $(eval $(call ppu_tool,ppu-top,$(TOP_COMMAND),$(TRACE_FLAGS),pputrace ppu -ljansson -lncursesw -ltinfo -pthread))
 
 # The debugger of kernels.
-DBG_COMMAND := $(addprefix tools/dbg/,ppu-dbg.c commands.c show.c value.c motion.c points.c session.c box.c info.c types.c) tools/trace/door.c
-$(eval $(call ppu_tool,ppu-dbg,$(DBG_COMMAND),$(TRACE_FLAGS),pputrace ppuasm -ldw -lelf -pthread))
+DBG_SOURCES := $(addprefix tools/dbg/,commands.c show.c value.c motion.c points.c session.c files.c box.c info.c types.c) $(addprefix tools/trace/,door.c start.c)
+DBG_LIBS := ppudbg pputrace ppuasm -ldw -lelf -pthread
+$(eval $(call ppu_lib,ppudbg,$(DBG_SOURCES),$(TRACE_FLAGS)))
+$(eval $(call ppu_tool,ppu-dbg,tools/dbg/ppu-dbg.c,$(TRACE_FLAGS),$(DBG_LIBS)))

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Runs kernels for the test of the debugger; it knows nothing of debuggers. `fault`: a kernel that reads where it must
- * not; `endless`: one that never ends unless somebody makes it. */
+/*
+ * Runs kernels for the tests of the debuggers; it knows nothing of debuggers. `fault`: a kernel that reads where it
+ * must not; `endless`: one that never ends unless somebody makes it; `turns`: lanes go two ways, and leave loops one by
+ * one.
+ */
 #define CL_TARGET_OPENCL_VERSION 300
 #include <CL/cl.h>
 #include <stdio.h>
@@ -36,7 +39,18 @@ static const char *source = "int twice(int a)\n"                                
                             "    while (out[0] == 0)\n"                                   /* 24 */
                             "        turns++;\n"                                          /* 25 */
                             "    out[1] = turns;\n"                                       /* 26 */
-                            "}\n";                                                        /* 27 */
+                            "}\n"                                                         /* 27 */
+                            "kernel void turns(global int *out)\n"                        /* 28 */
+                            "{\n"                                                         /* 29 */
+                            "    int i = get_global_id(0), all = 0;\n"                    /* 30 */
+                            "    if (i % 2)\n"                                            /* 31 */
+                            "        for (int k = 0; k < i; k++)\n"                       /* 32 */
+                            "            all += k ^ all;\n"                               /* 33 */
+                            "    else\n"                                                  /* 34 */
+                            "        for (int k = i; k > 0; k--)\n"                       /* 35 */
+                            "            all -= out[k] + k;\n"                            /* 36 */
+                            "    out[i] = all;\n"                                         /* 37 */
+                            "}\n";                                                        /* 38 */
 
 static cl_context context;
 static cl_command_queue queue;

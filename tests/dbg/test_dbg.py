@@ -60,13 +60,30 @@ def conditions_and_writes():
         "break 11 if i == 70, 1 place, hit 1 time", "watch out[70]", "out[70] is 5 in place of 142", "done, something is wrong")
 
 
+def frames_and_files():
+    """Variables of the function that called; a file on disk that is a part of the source; breakpoints that pass some hits."""
+    lines = re.findall(r'^ *(?:static const char \*source = )?"(.*)\\n";? +/\* \d+ \*/$', (TOP / "tests/dbg/debuggee.c").read_text(), re.M)
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "part.cl"
+        file.write_text("\n".join(lines[5:15]) + "\n\n")
+        output = debug("tbreak twice", "run", "up", "p n", "info locals", "down", "p a - b", "frame 1", f"break {file}:6", "ignore 2 1",
+                       f"break {file}:40", "continue", "info breakpoints", "next", "p other", "delete",
+                       "continue")
+    has(output, "#1  work at kernel.cl:9\n9\t", "n = 1000\n", "i = 0\n", "#0  twice at kernel.cl:3", "a - b = 0\n", "#1  work",
+        "part.cl:6, 1 place", "part.cl:40, when a program", "Breakpoint 2, work at kernel.cl:11",
+        "part.cl:6, 1 place, hit 2 times", "12\t", "other = ", "done, all is right")
+    output = debug("ignore 1 1", "ignore", "frame 0", "up", status=1)
+    assert output == 2 * "ignore NUMBER COUNT\n" + 2 * "no kernel stands still\n", output
+
+
 def shows():
     output = debug("break kernel.cl:14", "run", "info kernels", "info ctas", "info warps", "info lanes", "info registers", "info tokens",
-                   "x/4dw out", "list", "disassemble", "p $lane", "p $v0 == $v0", "p nothing", "p 1 +", "lane 64", "kernel", "warp 0",
+                   "x/4dw out", "list", "disassemble", "p $lane", "p $v0 == $v0", "p nothing", "p 1 +", "lane 64", "frame 1", "down", "kernel", "warp 0",
                    "cta 0,0,0", "p *l", "p out[-100000000]", "kill", status=1)
     has(output, "work ", "(2,1,1)", "(64,1,1)", "stopped", "* (0,0,0)  SM ", "at a breakpoint", "lane thread", "*    0 (0,0,0)        active",
         "$s0 ", "$v0 ", "tokens, the front first", ": 0 0 0 0\n", "14\t    out[i] = other;", "=> 0x", "$lane = 0\n", "= 1\n",
-        "there is no variable of this name here", "the warp has 64 lanes", "it is no pointer",
+        "there is no variable of this name here", "the warp has 64 lanes", "there is no frame 1", "there is no frame -1",
+        "it is no pointer",
         "the kernel cannot reach this address", "ended by signal 9")
     assert "a name is missing" in output, output
 
@@ -131,7 +148,7 @@ def scripts():
 def helps():
     output = debug("help")
     words = re.findall(r"^([a-z]+)", output, re.MULTILINE)
-    assert len(words) >= 30 and output.count("\n") == 2 * len(words), output
+    assert len(words) >= 34 and output.count("\n") == 2 * len(words), output
     for word in words:
         assert debug(f"help {word}").startswith(word), word
     for wrong in ("nonsense", "print", "break", "continue", "next", "info", "x 5", "condition 7 x", "delete 9", "lane x", "p " + "(" * 500):
@@ -155,6 +172,7 @@ if __name__ == "__main__":
     tap.main([
         ("a kernel of an unmodified program stops, is stepped by lines and functions, and ends well", stops_and_steps),
         ("conditions on lanes, values, writes and watchpoints", conditions_and_writes),
+        ("frames, files on disk, and hits that are passed", frames_and_files),
         ("what stands still is shown; wrong expressions are refused", shows),
         ("a fault stops before anybody is told", faults),
         ("kernels stop at their entry", entries),

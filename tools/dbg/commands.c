@@ -58,10 +58,11 @@ static void do_run(struct session *session, const char *rest)
     (void)rest;
     if (session->pid != 0) {
         session_complain(session, "the program runs already");
-    } else if (!session->program || !*session->program) {
+    } else if (!session->start.program || !*session->start.program) {
         session_complain(session, "no program was named");
     } else if (session_run(session)) {
         session_continue(session);
+        session_wait(session);
     }
 }
 
@@ -69,6 +70,7 @@ static void do_continue(struct session *session, const char *rest)
 {
     (void)rest;
     session_continue(session);
+    session_wait(session);
 }
 
 /* A count of steps may follow. */
@@ -79,12 +81,8 @@ static void steps(struct session *session, const char *rest, enum session_step h
     if (*rest != 0 && !read_number(session, rest, &count)) {
         return;
     }
-    for (uint32_t i = 0; i < count && !session->failed; i++) {
-        session_step(session, how);
-        if (!session->focus.valid) {
-            return;
-        }
-    }
+    session_step(session, how, count);
+    session_wait(session);
 }
 
 static void do_step(struct session *session, const char *rest)
@@ -105,7 +103,8 @@ static void do_stepi(struct session *session, const char *rest)
 static void do_finish(struct session *session, const char *rest)
 {
     (void)rest;
-    session_step(session, STEP_OUT);
+    session_step(session, STEP_OUT, 1);
+    session_wait(session);
 }
 
 static void do_kill(struct session *session, const char *rest)
@@ -126,7 +125,10 @@ static void set_break(struct session *session, const char *rest, bool once)
         session_complain(session, "break where? LINE, FILE:LINE, a function, or *ADDRESS");
         return;
     }
-    session_break(session, where, condition ? behind_blanks(condition + 4) : "", once);
+    const struct wish wish = { .where = where,
+                               .condition = condition ? behind_blanks(condition + 4) : "",
+                               .once = once };
+    session_break(session, &wish);
 }
 
 static void do_break(struct session *session, const char *rest)
@@ -149,7 +151,7 @@ static void do_watch(struct session *session, const char *rest)
         const bool global = value.kind == VALUE_OBJECT && value.space != PPU_DEBUG_PRIVATE &&
                             value.space != PPU_DEBUG_SHARED && value.space != PPU_DEBUG_PARAMETER;
         if (global) {
-            session_watch(session, value.address, (uint32_t)info_bytes(value.type), rest);
+            session_watch(session, session->focus.task.context, value.address, (uint32_t)info_bytes(value.type), rest);
         } else {
             session_complain(session, "%s: only global memory is watched", rest);
         }
@@ -196,6 +198,19 @@ static void do_condition(struct session *session, const char *rest)
     snprintf(point->condition, sizeof(point->condition), "%s", behind_blanks(end));
 }
 
+static void do_ignore(struct session *session, const char *rest)
+{
+    char *end;
+    struct point *point = session_point(session, (uint32_t)strtoul(rest, &end, 10));
+    uint32_t count;
+
+    if (!point || end == rest) {
+        session_complain(session, "ignore NUMBER COUNT");
+    } else if (read_number(session, behind_blanks(end), &count)) {
+        point->ignore = count;
+    }
+}
+
 static void do_catch(struct session *session, const char *rest)
 {
     static const struct {
@@ -212,11 +227,7 @@ static void do_catch(struct session *session, const char *rest)
 
     for (uint32_t i = 0; i < PPU_ARRAY_SIZE(words); i++) {
         if (strcmp(word, words[i].word) == 0) {
-            session->stop_at = no ? session->stop_at & ~words[i].flag : session->stop_at | words[i].flag;
-            const struct ppu_debug_request request = { .op = PPU_DEBUG_DO_STOP_AT,
-                                                       .flags = session->stop_at,
-                                                       .context = PPU_DEBUG_ALL };
-            (void)box_ask(&session->box, &request);
+            session_stop_at(session, no ? session->stop_at & ~words[i].flag : session->stop_at | words[i].flag);
             return;
         }
     }
@@ -305,6 +316,45 @@ static void do_kernel(struct session *session, const char *rest)
     }
 }
 
+static void choose_frame(struct session *session, uint32_t frame)
+{
+    const struct loaded *loaded = session_loaded(session);
+    struct info_frame frames[INFO_DEPTH];
+    const uint32_t count = loaded && loaded->info ? info_frames(loaded->info, session->focus.warp.pc, frames) : 1;
+
+    if (frame >= count) {
+        session_complain(session, "there is no frame %d", (int)frame);
+        return;
+    }
+    session->focus.frame = frame;
+    session_say_frame(session);
+}
+
+static void do_frame(struct session *session, const char *rest)
+{
+    uint32_t frame = session->focus.frame;
+
+    if (stands(session) && (*rest == 0 || read_number(session, rest, &frame))) {
+        choose_frame(session, frame);
+    }
+}
+
+static void do_up(struct session *session, const char *rest)
+{
+    (void)rest;
+    if (stands(session)) {
+        choose_frame(session, session->focus.frame + 1);
+    }
+}
+
+static void do_down(struct session *session, const char *rest)
+{
+    (void)rest;
+    if (stands(session)) {
+        choose_frame(session, session->focus.frame - 1);
+    }
+}
+
 /* ---- values ---- */
 
 static void do_print(struct session *session, const char *rest)
@@ -322,9 +372,9 @@ static void do_print(struct session *session, const char *rest)
         return;
     }
     if (evaluate(session, rest, &value)) {
-        printf("%s = ", rest);
+        fprintf(session->out, "%s = ", rest);
         if (!value_print(session, &value, format == 'x' ? 'x' : 0, &why)) {
-            putchar('\n');
+            fputc('\n', session->out);
             session_complain(session, "%s: %s", rest, why);
         }
     }
@@ -385,7 +435,7 @@ static void do_examine(struct session *session, const char *rest)
         float single;
         double real;
         if (!session_read(session, space, (uint64_t)address + (uint64_t)i * size, &word, size)) {
-            putchar('\n');
+            fputc('\n', session->out);
             session_complain(session, "0x%llx: %s", (unsigned long long)address + (uint64_t)i * size,
                              box_why(&session->box));
             return;
@@ -393,18 +443,18 @@ static void do_examine(struct session *session, const char *rest)
         memcpy(&single, &word, sizeof(single));
         memcpy(&real, &word, sizeof(real));
         if (i % (16 / size) == 0) {
-            printf("%s0x%llx:", i != 0 ? "\n" : "", (unsigned long long)address + (uint64_t)i * size);
+            fprintf(session->out, "%s0x%llx:", i != 0 ? "\n" : "", (unsigned long long)address + (uint64_t)i * size);
         }
         if (format == 'f') {
-            printf(" %.9g", size == 8 ? real : (double)single);
+            fprintf(session->out, " %.9g", size == 8 ? real : (double)single);
         } else if (format == 'x') {
-            printf(" 0x%0*llx", (int)(2 * size), (unsigned long long)word);
+            fprintf(session->out, " 0x%0*llx", (int)(2 * size), (unsigned long long)word);
         } else {
             const uint64_t sign = format == 'd' ? word >> (8 * size - 1) & 1u : 0;
-            printf(" %lld", (long long)(sign != 0 && size < 8 ? word | ~0ull << 8 * size : word));
+            fprintf(session->out, " %lld", (long long)(sign != 0 && size < 8 ? word | ~0ull << 8 * size : word));
         }
     }
-    putchar('\n');
+    fputc('\n', session->out);
 }
 
 /* ---- shows ---- */
@@ -456,8 +506,7 @@ static void do_info(struct session *session, const char *rest)
 
 static void do_echo(struct session *session, const char *rest)
 {
-    (void)session;
-    puts(rest);
+    fprintf(session->out, "%s\n", rest);
 }
 
 /* ---- the table ---- */
@@ -479,6 +528,7 @@ static const struct command {
     { "catch", NULL, do_catch, "[no] entry | fault | divergence | launch",
       "stop where a kernel begins, has a fault, lanes part, or a kernel begins that threads launched" },
     { "condition", NULL, do_condition, "NUMBER [EXPRESSION]", "give a breakpoint another condition, or none" },
+    { "ignore", NULL, do_ignore, "NUMBER COUNT", "let a breakpoint or watchpoint pass so often" },
     { "enable", NULL, do_enable, "NUMBER", "let a breakpoint stop again" },
     { "disable", NULL, do_disable, "NUMBER", "let a breakpoint stop no more" },
     { "delete", "d", do_delete, "[NUMBER]", "remove a breakpoint or watchpoint, or all" },
@@ -500,6 +550,9 @@ static const struct command {
     { "info", "i", do_info, "kernels | ctas | warps | lanes | tokens | registers | locals | breakpoints",
       "what there is; * marks the focus" },
     { "backtrace", "bt", do_backtrace, "", "the functions that the focus is in" },
+    { "frame", "f", do_frame, "[NUMBER]", "look at the variables of another of these functions" },
+    { "up", NULL, do_up, "", "look at the function that called this one" },
+    { "down", NULL, do_down, "", "look at the function that this one called" },
     { "list", "l", do_list, "[LINE]", "source around the focus or a line" },
     { "disassemble", "disas", do_disassemble, "", "code around the focus" },
     { "source", NULL, NULL, "FILE", "execute the commands of a file" },
@@ -535,8 +588,8 @@ static void do_help(struct session *session, const char *rest)
     }
     for (uint32_t i = 0; i < PPU_ARRAY_SIZE(commands); i++) {
         if (!one || one == &commands[i]) {
-            printf("%s%s%s %s\n      %s\n", commands[i].name, commands[i].alias ? ", " : "",
-                   commands[i].alias ? commands[i].alias : "", commands[i].takes, commands[i].help);
+            fprintf(session->out, "%s%s%s %s\n      %s\n", commands[i].name, commands[i].alias ? ", " : "",
+                    commands[i].alias ? commands[i].alias : "", commands[i].takes, commands[i].help);
         }
     }
 }
@@ -569,7 +622,7 @@ bool command_execute(struct session *session, const char *line)
     } else {
         return command_file(session, rest);
     }
-    fflush(stdout);
+    fflush(session->out);
     return true;
 }
 
@@ -587,6 +640,10 @@ bool command_file(struct session *session, const char *path)
     depth++;
     while (go_on && fgets(line, sizeof(line), file)) {
         go_on = command_execute(session, line);
+        if (session->in_background && session->motion.kind != MOTION_NONE && fgets(line, sizeof(line), file)) {
+            session_complain(session, "cannot execute all of %s: kernels go on now", path);
+            break;
+        }
     }
     depth--;
     fclose(file);

@@ -70,13 +70,20 @@ void info_close(struct info *info)
     }
 }
 
-/* ---- lines ---- */
-
 /* The name of a file as the compiler got it; readers of DWARF put its folder in front. */
 static const char *as_given(const char *name)
 {
     return name && strncmp(name, "./", 2) == 0 ? name + 2 : name;
 }
+
+const char *info_source(const struct info *info)
+{
+    Dwarf_Die unit = info->unit;
+
+    return as_given(dwarf_diename(&unit));
+}
+
+/* ---- lines ---- */
 
 /* A row of the line table; false: it only ends a sequence. */
 static bool row_at(const struct info *info, size_t number, uint32_t *insn, uint32_t *line, const char **file)
@@ -234,22 +241,36 @@ static const char *call_file(const struct info *info, Dwarf_Die *die)
                : NULL;
 }
 
+static bool is_function(int tag)
+{
+    return tag == DW_TAG_subprogram || tag == DW_TAG_inlined_subroutine;
+}
+
+/* Scopes around an instruction, innermost first: what it was inlined into, in place of where it is defined. */
+static int scopes_at(const struct info *info, uint32_t insn, Dwarf_Die **scopes)
+{
+    Dwarf_Die unit = info->unit;
+    int count = dwarf_getscopes(&unit, (Dwarf_Addr)insn * PPU_INSN_BYTES, scopes);
+
+    if (count > 0) {
+        Dwarf_Die innermost = (*scopes)[0];
+        free(*scopes);
+        *scopes = NULL;
+        count = dwarf_getscopes_die(&innermost, scopes);
+    }
+    return count;
+}
+
 uint32_t info_frames(const struct info *info, uint32_t insn, struct info_frame frames[INFO_DEPTH])
 {
-    Dwarf_Die unit = info->unit, *scopes = NULL;
+    Dwarf_Die *scopes = NULL;
     const char *file = NULL;
     uint32_t line = info_line(info, insn, &file), count = 0;
-    int scope_count = dwarf_getscopes(&unit, (Dwarf_Addr)insn * PPU_INSN_BYTES, &scopes);
+    int scope_count = scopes_at(info, insn, &scopes);
 
-    if (scope_count > 0) { /* what it was inlined into, in place of where it is defined */
-        Dwarf_Die innermost = scopes[0];
-        free(scopes);
-        scopes = NULL;
-        scope_count = dwarf_getscopes_die(&innermost, &scopes);
-    }
     for (int i = 0; i < scope_count && count < INFO_DEPTH; i++) {
         int tag = dwarf_tag(&scopes[i]);
-        if (tag != DW_TAG_subprogram && tag != DW_TAG_inlined_subroutine) {
+        if (!is_function(tag)) {
             continue;
         }
         frames[count++] = (struct info_frame){ dwarf_diename(&scopes[i]), file, line };
@@ -312,20 +333,21 @@ static bool visit_scope(Dwarf_Die *scope, uint32_t depth, const struct visitor *
     return go_on;
 }
 
-void info_variables(const struct info *info, uint32_t insn,
+void info_variables(const struct info *info, uint32_t insn, uint32_t frame,
                     bool (*visit)(void *opaque, const struct info_variable *variable), void *opaque)
 {
     const struct visitor visitor = { visit, opaque };
     Dwarf_Die unit = info->unit, *scopes = NULL;
-    int count = dwarf_getscopes(&unit, (Dwarf_Addr)insn * PPU_INSN_BYTES, &scopes);
-    bool go_on = true, in_function = true;
+    int count = scopes_at(info, insn, &scopes);
+    uint32_t functions = 0; /* that were left */
+    bool go_on = true;
 
-    for (int i = 0; i < count && go_on; i++) {
+    for (int i = 0; i < count && go_on && functions <= frame; i++) {
         int tag = dwarf_tag(&scopes[i]);
-        if (in_function && tag != DW_TAG_compile_unit) {
+        if (functions == frame && tag != DW_TAG_compile_unit) { /* callers' are not visible */
             go_on = visit_scope(&scopes[i], (uint32_t)i, &visitor);
-            in_function = tag != DW_TAG_subprogram && tag != DW_TAG_inlined_subroutine; /* callers' are not visible */
         }
+        functions += is_function(tag);
     }
     if (go_on) {
         visit_scope(&unit, (uint32_t)(count > 0 ? count : 0), &visitor);
@@ -350,10 +372,10 @@ static bool is_it(void *opaque, const struct info_variable *variable)
     return !search->found;
 }
 
-bool info_find(const struct info *info, uint32_t insn, const char *name, struct info_variable *variable)
+bool info_find(const struct info *info, uint32_t insn, uint32_t frame, const char *name, struct info_variable *variable)
 {
     struct search search = { name, variable, false };
 
-    info_variables(info, insn, is_it, &search);
+    info_variables(info, insn, frame, is_it, &search);
     return search.found;
 }

@@ -21,6 +21,8 @@ struct info;
 /* NULL: the bytes are no debug information, or there is no memory. They are copied. */
 struct info *info_open(const uint8_t *bytes, size_t size);
 void info_close(struct info *info);
+/* The name that the program's source has there; NULL: none. */
+const char *info_source(const struct info *info);
 
 /* The line of an instruction, and its file unless `file` is NULL; 0: it is not known. */
 uint32_t info_line(const struct info *info, uint32_t insn, const char **file);
@@ -56,11 +58,15 @@ struct info_variable {
     bool is_parameter;
     bool is_global;
 };
-/* Calls visit() for each variable that is visible at the instruction, innermost first, until it is false. */
-void info_variables(const struct info *info, uint32_t insn,
+/*
+ * Calls visit() for each variable that is visible at the instruction in a frame (0: the innermost), innermost first,
+ * until it is false.
+ */
+void info_variables(const struct info *info, uint32_t insn, uint32_t frame,
                     bool (*visit)(void *opaque, const struct info_variable *variable), void *opaque);
 /* The variable that a name means there; false: there is none. */
-bool info_find(const struct info *info, uint32_t insn, const char *name, struct info_variable *variable);
+bool info_find(const struct info *info, uint32_t insn, uint32_t frame, const char *name,
+               struct info_variable *variable);
 
 /* ---- types ---- */
 
@@ -76,6 +82,8 @@ bool info_member(Dwarf_Die type, const char *name, Dwarf_Die *member, uint64_t *
 uint64_t info_elements(Dwarf_Die type);
 bool info_is_signed(Dwarf_Die type);
 bool info_is_float(Dwarf_Die type);
+/* Calls visit() for each member of a structure or union, until it is false. */
+void info_members(Dwarf_Die type, bool (*visit)(void *opaque, const char *name), void *opaque);
 /* Prints a value of the type, info_bytes() of them. */
 void info_print(Dwarf_Die type, const uint8_t *value, FILE *out);
 

@@ -2,7 +2,6 @@
 /* Lets kernels run and step, and says what has stopped them. */
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "ppu/fault.h"
 #include "ppu/macros.h"
@@ -11,8 +10,7 @@
 #include "tools/dbg/value.h"
 
 #define SERVE_MS 1
-#define LOOK_NS 1000000l
-#define STEPS_MOST 100000u /* that a command makes until it has come where it wants */
+#define STRETCHES_MOST 100000u /* of a step until it has come where it is to come */
 
 /* ---- events ---- */
 
@@ -25,7 +23,7 @@ static bool next_event(struct session *session, struct ppu_debug_event *event)
         return false;
     }
     memcpy(event, session->box.answer.data, sizeof(*event));
-    session->told = event->number;
+    session->told = PPU_MAX(event->number, session->told + 1); /* also when a device counts wrongly */
     return true;
 }
 
@@ -82,7 +80,7 @@ static bool condition_holds(struct session *session, const struct point *point)
     return point->condition[0] == 0;
 }
 
-static const char *fault_word(uint32_t code)
+const char *session_fault_word(uint32_t code)
 {
     switch (code) {
 #define PPU_FAULT(name, value, ...) \
@@ -99,20 +97,21 @@ static void say_event(struct session *session, const struct ppu_debug_event *eve
 {
     switch (event->why) {
     case PPU_DEBUG_AT_BREAK:
-        printf("Breakpoint %u, ", point->number);
+        fprintf(session->out, "Breakpoint %u, ", point->number);
         break;
     case PPU_DEBUG_AT_WATCH:
-        printf("Watchpoint %u: %s, was %llu, is %llu\n", point->number, point->where,
-               (unsigned long long)event->value[0], (unsigned long long)event->value[1]);
+        fprintf(session->out, "Watchpoint %u: %s, was %llu, is %llu\n", point->number, point->where,
+                (unsigned long long)event->value[0], (unsigned long long)event->value[1]);
         break;
     case PPU_DEBUG_FAULTED:
-        printf("Fault %s at address 0x%llx, ", fault_word(event->id), (unsigned long long)event->value[0]);
+        fprintf(session->out, "Fault %s at address 0x%llx, ", session_fault_word(event->id),
+                (unsigned long long)event->value[0]);
         break;
     case PPU_DEBUG_ENTERED:
-        printf("Entry, ");
+        fprintf(session->out, "Entry, ");
         break;
     case PPU_DEBUG_DIVERGED:
-        printf("Lanes part, ");
+        fprintf(session->out, "Lanes part, ");
         break;
     default:
         break;
@@ -120,7 +119,7 @@ static void say_event(struct session *session, const struct ppu_debug_event *eve
     if (session->focus.valid) {
         session_say_line(session, session_loaded(session), session->focus.warp.pc);
     } else {
-        puts("somebody else than a kernel has written");
+        fputs("somebody else than a kernel has written\n", session->out);
     }
 }
 
@@ -148,7 +147,12 @@ static bool look_at_event(struct session *session, const struct ppu_debug_event 
     }
     if (point) {
         point->hits++;
+        if (point->ignore != 0) {
+            point->ignore--;
+            return false;
+        }
     }
+    session->stop = (struct stop){ event->why, point ? point->number : 0, event->id, event->value[0] };
     if (memcmp(&before.warp.at, &session->focus.warp.at, sizeof(before.warp.at)) != 0 || !before.valid) {
         session_say_focus(session);
     }
@@ -174,6 +178,8 @@ void session_interrupt(struct session *session)
     struct ppu_debug_warp warp;
 
     order(session, PPU_DEBUG_DO_HALT);
+    session->motion.kind = MOTION_NONE;
+    session->stop = (struct stop){ .why = 0 };
     const uint32_t count = session_tasks(session, tasks, PPU_MAX_SLOTS);
     for (uint32_t i = 0; i < count; i++) {
         if (session_warps(session, tasks[i].slot, &warp, 1) != 0 &&
@@ -183,60 +189,23 @@ void session_interrupt(struct session *session)
             return;
         }
     }
-    puts("[interrupted; no kernel runs]");
-}
-
-/* Until something is there to say. What stopped beside what was told is told before anything goes on. */
-void session_continue(struct session *session)
-{
-    struct ppu_debug_event event;
-    bool runs = false;
-
-    if (session->pid == 0) {
-        session_complain(session, "the program does not run; `run` starts it");
-        return;
-    }
-    for (;;) {
-        while (next_event(session, &event)) {
-            if (look_at_event(session, &event)) {
-                return;
-            }
-            runs = false;
-        }
-        if (!runs) {
-            order(session, PPU_DEBUG_DO_GO);
-            runs = true;
-        }
-        if (!session_serve(session, SERVE_MS)) {
-            return;
-        }
-        if (session_interrupted()) {
-            session_interrupt(session);
-            return;
-        }
-    }
+    fputs("[interrupted; no kernel runs]\n", session->out);
 }
 
 /* ---- steps ---- */
 
-struct where {
-    const char *function;
-    uint32_t depth;
-    uint32_t line;
-};
-
-static struct where where_is(const struct session *session)
+static struct stretch stretch_at(const struct session *session)
 {
     const struct loaded *loaded = session_loaded(session);
     struct info_frame frames[INFO_DEPTH];
-    struct where where = { "", 0, 0 };
+    struct stretch stretch = { "", 0, 0 };
 
     if (loaded && loaded->info) {
-        where.depth = info_frames(loaded->info, session->focus.warp.pc, frames);
-        where.function = where.depth != 0 && frames[0].name ? frames[0].name : "";
-        where.line = info_line(loaded->info, session->focus.warp.pc, NULL);
+        stretch.depth = info_frames(loaded->info, session->focus.warp.pc, frames);
+        stretch.function = stretch.depth != 0 && frames[0].name ? frames[0].name : "";
+        stretch.line = info_line(loaded->info, session->focus.warp.pc, NULL);
     }
-    return where;
+    return stretch;
 }
 
 /* Instructions around the focus that belong to its line. */
@@ -245,9 +214,9 @@ static struct ppu_debug_range line_range(const struct session *session)
     const struct loaded *loaded = session_loaded(session);
     const uint32_t pc = session->focus.warp.pc;
     struct ppu_debug_range range = { pc, pc + 1 };
+    const uint32_t most = loaded ? loaded->view.header->code_bytes / PPU_INSN_BYTES : 0;
 
-    if (loaded && loaded->info) {
-        const uint32_t most = loaded->view.header->code_bytes / PPU_INSN_BYTES;
+    if (pc < most && loaded->info) {
         const uint32_t line = info_line(loaded->info, pc, NULL);
         while (range.first > 0 && info_line(loaded->info, range.first - 1, NULL) == line) {
             range.first--;
@@ -259,9 +228,10 @@ static struct ppu_debug_range line_range(const struct session *session)
     return range;
 }
 
-static bool has_arrived(const struct session *session, const struct where *from, enum session_step how)
+static bool has_arrived(const struct session *session)
 {
-    const struct where now = where_is(session);
+    const struct stretch now = stretch_at(session), *from = &session->motion.from;
+    const enum session_step how = session->motion.how;
 
     if (how == STEP_INSN || from->depth == 0) {
         return true;
@@ -275,65 +245,134 @@ static bool has_arrived(const struct session *session, const struct where *from,
     return now.line != from->line || now.depth != from->depth || strcmp(now.function, from->function) != 0;
 }
 
-/* One stretch; false: something else has been said. */
-static bool step_once(struct session *session, const struct where *from, enum session_step how)
+/* Lets the warp go for one stretch. */
+static void begin_stretch(struct session *session)
 {
+    struct motion *motion = &session->motion;
     struct ppu_debug_request request = { .op = PPU_DEBUG_DO_STEP,
                                          .at = session->focus.warp.at,
                                          .lane = session->focus.lane };
-    struct ppu_debug_event event;
-    const uint32_t lane = session->focus.lane;
 
-    if (how != STEP_INSN && from->depth != 0) {
+    if (motion->how != STEP_INSN && motion->from.depth != 0) {
         request.flags = PPU_DEBUG_IN_RANGE;
         request.ranges = 1;
         request.range[0] = line_range(session);
     }
+    motion->kind = MOTION_STEPS;
+    motion->stretches++;
     if (!box_done(&session->box, &request)) {
+        motion->kind = MOTION_NONE;
         session_complain(session, "cannot step: %s", box_why(&session->box));
-        return false;
     }
-    while (!next_event(session, &event)) {
-        if (!session_serve(session, SERVE_MS)) {
-            return false;
-        }
-        if (session_interrupted()) {
-            session_interrupt(session);
-            return false;
-        }
-    }
-    if (event.why == PPU_DEBUG_ENDED) {
-        puts("[the warp has ended]");
-        session->focus.valid = false;
-        return false;
-    }
-    if (event.why != PPU_DEBUG_STEPPED) {
-        (void)look_at_event(session, &event);
-        return false;
-    }
-    session->focus.lane = lane;
-    return session_refresh(session);
 }
 
-void session_step(struct session *session, enum session_step how)
+static void begin_step(struct session *session)
 {
-    if (!session_refresh(session)) {
-        session_complain(session, "no kernel stands still");
-        return;
-    }
-    const struct where from = where_is(session);
-    for (uint32_t i = 0; i < STEPS_MOST; i++) {
-        if (!step_once(session, &from, how)) {
-            return;
-        }
-        if (has_arrived(session, &from, how)) {
-            if (!is_active(&session->focus.warp, session->focus.lane)) {
-                session->focus.lane = first_active(&session->focus.warp);
-                session_say_focus(session);
-            }
-            session_say_line(session, session_loaded(session), session->focus.warp.pc);
-            return;
-        }
+    session->focus.frame = 0;
+    session->motion.from = stretch_at(session);
+    session->motion.stretches = 0;
+    session->motion.lane = session->focus.lane;
+    begin_stretch(session);
+}
+
+/* The warp is where it was to come, or has made enough. */
+static void end_step(struct session *session)
+{
+    struct motion *motion = &session->motion;
+
+    if (!is_active(&session->focus.warp, session->focus.lane)) {
+        session->focus.lane = first_active(&session->focus.warp);
+        session_say_focus(session);
     }
     session_say_line(session, session_loaded(session), session->focus.warp.pc);
+    session->stop = (struct stop){ .why = PPU_DEBUG_STEPPED };
+    motion->kind = MOTION_NONE;
+    if (--motion->steps != 0) {
+        begin_step(session);
+    }
+}
+
+static void look_at_step(struct session *session, const struct ppu_debug_event *event)
+{
+    struct motion *motion = &session->motion;
+
+    motion->kind = MOTION_NONE;
+    if (event->why == PPU_DEBUG_ENDED) {
+        fputs("[the warp has ended]\n", session->out);
+        session->focus.valid = false;
+        session->stop = (struct stop){ .why = PPU_DEBUG_ENDED };
+        return;
+    }
+    if (event->why != PPU_DEBUG_STEPPED) {
+        if (!look_at_event(session, event)) { /* it ends the step all the same */
+            session->stop = (struct stop){ .why = PPU_DEBUG_STEPPED };
+        }
+        return;
+    }
+    session->focus.lane = motion->lane;
+    session->stop = (struct stop){ .why = PPU_DEBUG_STEPPED };
+    if (!session_refresh(session)) {
+        return;
+    }
+    if (has_arrived(session) || motion->stretches >= STRETCHES_MOST) {
+        end_step(session);
+    } else {
+        begin_stretch(session);
+    }
+}
+
+void session_step(struct session *session, enum session_step how, uint32_t count)
+{
+    if (session->motion.kind != MOTION_NONE || !session_refresh(session)) {
+        session_complain(session, "no kernel stands still");
+    } else if (count != 0) {
+        session->motion = (struct motion){ .how = how, .steps = count };
+        begin_step(session);
+    }
+}
+
+/* ---- running ---- */
+
+void session_continue(struct session *session)
+{
+    if (session->pid == 0) {
+        session_complain(session, "the program does not run; `run` starts it");
+        return;
+    }
+    if (session->motion.kind != MOTION_NONE) {
+        session_complain(session, "the kernels run already");
+        return;
+    }
+    session->motion = (struct motion){ .kind = MOTION_GOES };
+}
+
+/* What stopped beside what was told is told before anything goes on. */
+bool session_turn(struct session *session, int timeout_ms)
+{
+    struct motion *motion = &session->motion;
+    struct ppu_debug_event event;
+
+    while (motion->kind != MOTION_NONE && next_event(session, &event)) {
+        if (motion->kind == MOTION_STEPS) {
+            look_at_step(session, &event);
+        } else if (look_at_event(session, &event)) {
+            motion->kind = MOTION_NONE;
+        } else {
+            motion->ordered = false;
+        }
+    }
+    if (motion->kind == MOTION_GOES && !motion->ordered) {
+        order(session, PPU_DEBUG_DO_GO);
+        motion->ordered = true;
+    }
+    return motion->kind != MOTION_NONE && session_serve(session, timeout_ms) && motion->kind != MOTION_NONE;
+}
+
+void session_wait(struct session *session)
+{
+    while (!session->in_background && session_turn(session, SERVE_MS)) {
+        if (session_interrupted()) {
+            session_interrupt(session);
+        }
+    }
 }

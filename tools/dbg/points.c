@@ -40,11 +40,45 @@ static uint32_t first_of_each(const struct info *info, uint32_t *insns, uint32_t
     return kept;
 }
 
-static uint32_t find_in(const struct loaded *loaded, const char *where, uint32_t insns[SESSION_SITES])
+/* Finds a line of a file on disk in a program whose source has that text; 0: it has not, or no code is behind. */
+static uint32_t find_in_file(const struct session *session, const struct loaded *loaded, const char *path,
+                             uint32_t line, uint32_t insns[SESSION_SITES])
+{
+    for (uint32_t i = 0; i < session->files; i++) {
+        const struct known_file *file = &session->file[i];
+        uint32_t before;
+        if (strcmp(file->path, path) == 0 && line <= file->lines && session_file_in(file, loaded, &before)) {
+            uint32_t at = before + line;
+            const uint32_t count = info_at_line(loaded->info, NULL, &at, insns, SESSION_SITES);
+            return at <= before + file->lines ? count : 0;
+        }
+    }
+    return 0;
+}
+
+static uint32_t find_line(const struct session *session, const struct loaded *loaded, const char *where,
+                          uint32_t insns[SESSION_SITES])
 {
     char file[SESSION_TEXT];
     const char *colon = strrchr(where, ':');
-    const char *line_text = colon ? colon + 1 : where;
+    uint32_t line = (uint32_t)strtoul(colon ? colon + 1 : where, NULL, 10);
+
+    if (!colon) {
+        return info_at_line(loaded->info, NULL, &line, insns, SESSION_SITES);
+    }
+    snprintf(file, sizeof(file), "%.*s", (int)(colon - where), where);
+    uint32_t count = find_in_file(session, loaded, file, line, insns);
+    count = count != 0 ? count : info_at_line(loaded->info, file, &line, insns, SESSION_SITES);
+    if (count == 0 && strchr(file, '/')) {
+        count = info_at_line(loaded->info, strrchr(file, '/') + 1, &line, insns, SESSION_SITES);
+    }
+    return count;
+}
+
+static uint32_t find_in(const struct session *session, const struct loaded *loaded, const char *where,
+                        uint32_t insns[SESSION_SITES])
+{
+    const char *colon = strrchr(where, ':');
 
     if (where[0] == '*') {
         const uint64_t address = strtoull(where + 1, NULL, 0) - loaded->code;
@@ -54,11 +88,8 @@ static uint32_t find_in(const struct loaded *loaded, const char *where, uint32_t
     if (!loaded->info) {
         return 0;
     }
-    if (isdigit((unsigned char)line_text[0])) {
-        uint32_t line = (uint32_t)strtoul(line_text, NULL, 10);
-        snprintf(file, sizeof(file), "%.*s", colon ? (int)(colon - where) : 0, where);
-        const uint32_t count = info_at_line(loaded->info, colon ? file : NULL, &line, insns, SESSION_SITES);
-        return first_of_each(loaded->info, insns, count);
+    if (isdigit((unsigned char)(colon ? colon[1] : where[0]))) {
+        return first_of_each(loaded->info, insns, find_line(session, loaded, where, insns));
     }
     return info_at_function(loaded->info, where, insns, SESSION_SITES);
 }
@@ -99,7 +130,8 @@ static void resolve_point(struct session *session, struct point *point)
 
     for (uint32_t i = 0; !point->is_watch && point->enabled && session->box.shared && i < session->loads; i++) {
         const struct loaded *loaded = &session->loaded[i];
-        const uint32_t count = find_in(loaded, point->where, insns);
+        const bool is_wanted = point->text == 0 || point->text == loaded->text;
+        const uint32_t count = is_wanted ? find_in(session, loaded, point->where, insns) : 0;
         for (uint32_t n = 0; n < count; n++) {
             const uint64_t address = loaded->code + (uint64_t)insns[n] * PPU_INSN_BYTES;
             if (!has_site(point, address) && !set_site(session, point, loaded, address)) {
@@ -122,13 +154,17 @@ static void unset(struct session *session, struct point *point)
     point->sites = 0;
 }
 
+void session_stop_at(struct session *session, uint32_t flags)
+{
+    const struct ppu_debug_request request = { .op = PPU_DEBUG_DO_STOP_AT, .flags = flags, .context = PPU_DEBUG_ALL };
+
+    session->stop_at = flags;
+    (void)box_ask(&session->box, &request);
+}
+
 void points_resolve(struct session *session)
 {
-    const struct ppu_debug_request request = { .op = PPU_DEBUG_DO_STOP_AT,
-                                               .flags = session->stop_at,
-                                               .context = PPU_DEBUG_ALL };
-
-    (void)box_ask(&session->box, &request);
+    session_stop_at(session, session->stop_at);
     for (uint32_t i = 0; i < session->points; i++) {
         resolve_point(session, &session->point[i]);
     }
@@ -172,46 +208,65 @@ static struct point *add_point(struct session *session, const char *where)
     return point;
 }
 
-uint32_t session_break(struct session *session, const char *where, const char *condition, bool once)
+/* The file that is named before the line. */
+static const char *point_file(const struct point *point)
 {
-    struct point *point = strlen(condition) < SESSION_TEXT ? add_point(session, where) : NULL;
+    static char file[SESSION_TEXT];
+    const char *colon = strrchr(point->where, ':');
+
+    snprintf(file, sizeof(file), "%.*s", colon ? (int)(colon - point->where) : 0, point->where);
+    return file;
+}
+
+uint32_t session_break(struct session *session, const struct wish *wish)
+{
+    const char *where = wish->where;
+    struct point *point = strlen(wish->condition) < SESSION_TEXT ? add_point(session, where) : NULL;
 
     if (!point) {
         return 0;
     }
-    point->once = once;
-    snprintf(point->condition, sizeof(point->condition), "%s", condition);
+    point->once = wish->once;
+    point->ignore = wish->ignore;
+    point->text = wish->text;
+    snprintf(point->condition, sizeof(point->condition), "%s", wish->condition);
+    if (where[0] == '/') {
+        (void)session_know_file(session, point_file(point));
+    }
     resolve_point(session, point);
     if (point->sites != 0) {
-        printf("Breakpoint %u: %s, %u place%s\n", point->number, where, point->sites, point->sites == 1 ? "" : "s");
+        fprintf(session->out, "Breakpoint %u: %s, %u place%s\n", point->number, where, point->sites,
+                point->sites == 1 ? "" : "s");
     } else {
-        printf("Breakpoint %u: %s, when a program with it is loaded\n", point->number, where);
+        fprintf(session->out, "Breakpoint %u: %s, when a program with it is loaded\n", point->number, where);
     }
     return point->number;
 }
 
-uint32_t session_watch(struct session *session, uint64_t address, uint32_t bytes, const char *where)
+uint32_t session_watch(struct session *session, uint32_t context, uint64_t address, uint32_t bytes, const char *where)
 {
     struct ppu_debug_request request = {
-        .op = PPU_DEBUG_DO_WATCH, .context = session->focus.task.context, .address = address, .count = bytes
+        .op = PPU_DEBUG_DO_WATCH, .context = context, .address = address, .count = bytes
     };
+    struct point *point = add_point(session, where);
 
+    if (!point) {
+        return 0;
+    }
     while (request.number < PPU_DEBUG_WATCHES && points_of_site(session, request.number, true)) {
         request.number++;
     }
     if (request.number == PPU_DEBUG_WATCHES || !box_done(&session->box, &request)) {
         session_complain(session, "cannot watch %s: %s", where,
                          request.number == PPU_DEBUG_WATCHES ? "16 are watched" : box_why(&session->box));
-        return 0;
-    }
-    struct point *point = add_point(session, where);
-    if (!point) {
+        session->points--;
         return 0;
     }
     point->is_watch = true;
     point->site[point->sites] = request.number;
     point->address[point->sites++] = address;
-    printf("Watchpoint %u: %s, %u bytes at 0x%llx\n", point->number, where, bytes, (unsigned long long)address);
+    fprintf(session->out, "Watchpoint %u: %s, %u bytes at 0x%llx\n", point->number, where, bytes,
+            (unsigned long long)address);
     return point->number;
 }
 

@@ -124,7 +124,9 @@ int main(int argc, char **argv)
 
     message_begin("ppu-dbg", argv);
     const struct options options = parse(argc, argv);
-    session.program = argv + optind;
+    session.start.program = argv + optind;
+    session.out = stdout;
+    session.errors = stderr;
     session.as_built = options.as_built;
     session.stop_at = PPU_DEBUG_AT_FAULT;
     setvbuf(stdin, NULL, _IONBF, 0); /* poll() sees what is left */

@@ -2,23 +2,21 @@
 #include "tools/dbg/session.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "ppu/macros.h"
 #include "ppu/mmu.h"
 #include "tools/dbg/points.h"
 #include "tools/trace/clock.h"
-#include "tools/trace/message.h"
 
 #define WANTED_NS (5ull * CLOCK_NS_PER_S)
-#define STATUS_NOT_RUN 126
-#define STATUS_NOT_FOUND 127
+#define VARIABLES_OWN 2u
 
 static volatile sig_atomic_t interrupted;
 
@@ -48,9 +46,9 @@ void session_complain(struct session *session, const char *format, ...)
     va_list arguments;
 
     va_start(arguments, format);
-    fflush(stdout);
-    vfprintf(stderr, format, arguments);
-    fputc('\n', stderr);
+    fflush(session->out);
+    vfprintf(session->errors, format, arguments);
+    fputc('\n', session->errors);
     va_end(arguments);
     session->failed = true;
 }
@@ -141,11 +139,25 @@ static void add_program(struct session *session, const struct record_program *to
     points_resolve(session);
 }
 
+/* Programs with the same source have the number of the first. */
+static uint32_t number_text(struct session *session, const char *source)
+{
+    for (uint32_t i = 0; i < session->loads; i++) {
+        if (session->loaded[i].text != 0 && strcmp(session->loaded[i].source, source) == 0) {
+            return session->loaded[i].text;
+        }
+    }
+    return ++session->texts;
+}
+
 static void add_source(struct session *session, const struct record_text *told, const uint8_t *text, size_t bytes)
 {
     for (uint32_t i = session->loads; i-- > 0;) {
-        if (session->loaded[i].number == told->program && !session->loaded[i].source) {
-            session->loaded[i].source = strndup((const char *)text, bytes);
+        struct loaded *loaded = &session->loaded[i];
+        if (loaded->number == told->program && !loaded->source) {
+            loaded->source = strndup((const char *)text, bytes);
+            loaded->text = loaded->source ? number_text(session, loaded->source) : 0;
+            points_resolve(session);
             return;
         }
     }
@@ -164,6 +176,28 @@ static void on_profile(void *opaque, enum record_chunk_kind kind, const void *he
 
 /* ---- the program ---- */
 
+static pid_t start_debugged(const struct session *session)
+{
+    const uint32_t given = session->start.variables;
+    struct start_variable *variable = calloc((size_t)given + VARIABLES_OWN, sizeof(*variable));
+    struct start start = session->start;
+    pid_t pid = -1;
+
+    if (variable) {
+        if (given != 0) {
+            memcpy(variable, start.variable, (size_t)given * sizeof(*variable));
+        }
+        variable[given] = (struct start_variable){ "PPU_TRACE", session->door.path };
+        variable[given + 1] = (struct start_variable){ "PPU_DEBUG_KERNELS", "1" };
+        start.variable = variable;
+        start.variables = given + (session->as_built ? 1 : VARIABLES_OWN);
+        start.ignores_interrupts = true;
+        pid = start_program(&start);
+    }
+    free(variable);
+    return pid;
+}
+
 bool session_run(struct session *session)
 {
     static struct watch_sink sink = { NULL,    on_process, on_device, on_closed, on_name,   on_kernel,
@@ -173,32 +207,30 @@ bool session_run(struct session *session)
     session->door_open = true;
     if (what) {
         session_complain(session, "cannot %s: %s", what, strerror(errno));
+        door_close(&session->door);
+        session->door_open = false;
         return false;
     }
     sink.opaque = session;
     session->watch = (struct watch){ .sink = &sink };
-    fflush(stdout);
-    session->pid = fork();
-    if (session->pid == 0) {
-        setpgid(0, 0); /* a ^C is the debugger's */
-        signal(SIGINT, SIG_DFL);
-        setenv("PPU_TRACE", session->door.path, 1);
-        if (!session->as_built) {
-            setenv("PPU_DEBUG_KERNELS", "1", 1);
-        }
-        execvp(session->program[0], session->program);
-        int reason = errno;
-        message_print("execute %s: %s", session->program[0], strerror(reason));
-        _exit(reason == ENOENT ? STATUS_NOT_FOUND : STATUS_NOT_RUN);
+    fflush(session->out);
+    session->pid = start_debugged(session);
+    if (session->pid < 0) {
+        session_complain(session, "cannot start %s: %s", session->start.program[0], strerror(errno));
+        session->pid = 0;
+        door_close(&session->door);
+        session->door_open = false;
     }
     return session->pid > 0;
 }
 
-static void forget_program(struct session *session)
+void session_detach(struct session *session)
 {
     box_close(&session->box);
     watch_end(&session->watch);
-    door_close(&session->door);
+    if (session->door_open) {
+        door_close(&session->door);
+    }
     session->door_open = false;
     for (uint32_t i = 0; i < session->loads; i++) {
         info_close(session->loaded[i].info);
@@ -208,8 +240,9 @@ static void forget_program(struct session *session)
     free(session->loaded);
     session->loaded = NULL;
     session->loads = 0;
+    session->texts = 0;
     session->focus.valid = false;
-    session->pid = 0;
+    session->motion.kind = MOTION_NONE;
     points_forget_sites(session);
 }
 
@@ -221,7 +254,11 @@ bool session_serve(struct session *session, int timeout_ms)
         return false;
     }
     const uint64_t until_ns = clock_now_ns() + WANTED_NS;
-    door_serve(&session->door, &session->watch, timeout_ms, until_ns);
+    if (session->door_open) {
+        door_serve(&session->door, &session->watch, timeout_ms, until_ns);
+    } else {
+        poll(NULL, 0, timeout_ms);
+    }
     for (uint32_t i = 0; i < session->watch.processes; i++) {
         if (session->watch.process[i].recorder) {
             attach_want(session->watch.process[i].recorder, until_ns);
@@ -232,11 +269,12 @@ bool session_serve(struct session *session, int timeout_ms)
     }
     session->status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
     if (WIFEXITED(status)) {
-        printf("[program exited with status %d]\n", session->status);
+        fprintf(session->out, "[program exited with status %d]\n", session->status);
     } else {
-        printf("[program was ended by signal %d]\n", WTERMSIG(status));
+        fprintf(session->out, "[program was ended by signal %d]\n", WTERMSIG(status));
     }
-    forget_program(session);
+    session_detach(session);
+    session->pid = 0;
     return false;
 }
 
@@ -254,6 +292,11 @@ void session_free(struct session *session)
 {
     session_kill(session);
     free(session->point);
+    for (uint32_t i = 0; i < session->files; i++) {
+        free(session->file[i].path);
+        free(session->file[i].text);
+    }
+    free(session->file);
 }
 
 /* ---- tasks and warps ---- */
@@ -339,7 +382,7 @@ bool session_focus(struct session *session, const struct ppu_debug_warp *warp, u
 
     for (uint32_t i = 0; i < count; i++) {
         if (tasks[i].slot == warp->slot) {
-            session->focus = (struct focus){ true, *warp, tasks[i], lane };
+            session->focus = (struct focus){ true, *warp, tasks[i], lane, 0 };
             return true;
         }
     }
@@ -371,9 +414,9 @@ void session_say_focus(const struct session *session)
     uint32_t id[3];
 
     session_thread(&focus->warp, focus->lane, id);
-    printf("[focus: kernel %u %s, cta (%u,%u,%u), warp %u, lane %u, thread (%u,%u,%u)]\n", focus->task.slot,
-           session_kernel(session, &focus->task), focus->warp.cta[0], focus->warp.cta[1], focus->warp.cta[2],
-           focus->warp.number, focus->lane, id[0], id[1], id[2]);
+    fprintf(session->out, "[focus: kernel %u %s, cta (%u,%u,%u), warp %u, lane %u, thread (%u,%u,%u)]\n",
+            focus->task.slot, session_kernel(session, &focus->task), focus->warp.cta[0], focus->warp.cta[1],
+            focus->warp.cta[2], focus->warp.number, focus->lane, id[0], id[1], id[2]);
 }
 
 /* ---- memory ---- */

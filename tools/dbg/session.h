@@ -8,16 +8,18 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <sys/types.h>
 
 #include "ppu/image.h"
 #include "tools/dbg/box.h"
 #include "tools/dbg/info.h"
 #include "tools/trace/door.h"
+#include "tools/trace/start.h"
 #include "tools/trace/watch.h"
 
 #define SESSION_SITES 32u /* places of a breakpoint */
-#define SESSION_TEXT 256u
+#define SESSION_TEXT 1024u
 
 /* A program image that is loaded. */
 struct loaded {
@@ -28,6 +30,14 @@ struct loaded {
     struct ppu_program_view view;
     struct info *info; /* NULL: it was built without -g */
     char *source;      /* NULL: it is not known */
+    uint32_t text;     /* programs with the same source have the same number; 0: it is not known */
+};
+
+/* A file on disk that programs may have been made of. */
+struct known_file {
+    char *path;
+    char *text; /* without blanks at its end */
+    uint32_t lines;
 };
 
 struct point {
@@ -36,9 +46,20 @@ struct point {
     char where[SESSION_TEXT];     /* as it was typed */
     char condition[SESSION_TEXT]; /* "": none */
     uint32_t hits;
+    uint32_t ignore; /* so many hits stop nobody */
+    uint32_t text;   /* only of programs with this source; 0: of all */
     uint32_t sites;
     uint32_t site[SESSION_SITES]; /* numbers at the device */
     uint64_t address[SESSION_SITES];
+};
+
+/* What a breakpoint is asked for with. */
+struct wish {
+    const char *where;     /* LINE, FILE:LINE, a function, *ADDRESS */
+    const char *condition; /* "": none */
+    bool once;
+    uint32_t ignore;
+    uint32_t text; /* as of struct point */
 };
 
 struct focus {
@@ -46,25 +67,70 @@ struct focus {
     struct ppu_debug_warp warp;
     struct ppu_debug_task task;
     uint32_t lane;
+    uint32_t frame; /* of the functions that it is in: 0 the innermost */
+};
+
+/* A line of a function, as steps compare them. */
+struct stretch {
+    const char *function;
+    uint32_t depth;
+    uint32_t line;
+};
+
+enum session_step {
+    STEP_INSN,
+    STEP_LINE,
+    STEP_OVER,
+    STEP_OUT,
+};
+
+enum motion_kind {
+    MOTION_NONE,
+    MOTION_GOES,  /* everything, until something stops it */
+    MOTION_STEPS, /* one warp */
+};
+
+struct motion {
+    enum motion_kind kind;
+    bool ordered; /* the device was told to let everything go */
+    enum session_step how;
+    uint32_t steps;     /* that are left */
+    uint32_t stretches; /* that this one has taken */
+    uint32_t lane;
+    struct stretch from;
+};
+
+/* Why the kernels stand. */
+struct stop {
+    uint32_t why;     /* enum ppu_debug_why; 0: they were interrupted */
+    uint32_t point;   /* number of the breakpoint or watchpoint; 0: none */
+    uint32_t fault;   /* code of fault.def */
+    uint64_t address; /* of the fault */
 };
 
 struct session {
     struct watch watch;
     struct door door;
     bool door_open;
-    char **program;
-    bool as_built; /* kernels are compiled as the program says, not for debugging */
-    pid_t pid;     /* 0: it does not run */
+    struct start start; /* the program, and what it gets besides PPU_TRACE */
+    FILE *out, *errors;
+    bool in_background; /* who executes commands takes the turns himself */
+    bool as_built;      /* kernels are compiled as the program says, not for debugging */
+    pid_t pid;          /* 0: it does not run */
     int status;
     struct box box;
     struct loaded *loaded;
-    uint32_t loads;
+    uint32_t loads, texts;
+    struct known_file *file;
+    uint32_t files;
     struct point *point;
     uint32_t points, numbers;
     bool site_used[PPU_DEBUG_BREAKS];
     uint32_t stop_at; /* PPU_DEBUG_AT_* */
     uint32_t told;    /* events that were looked at */
     struct focus focus;
+    struct motion motion;
+    struct stop stop;
     bool failed; /* a command of a script */
 };
 
@@ -72,27 +138,31 @@ struct session {
 bool session_run(struct session *session);
 /* Serves the program for so long; false: it has ended. */
 bool session_serve(struct session *session, int timeout_ms);
+/* The program goes on without a debugger; session_serve() tells its end still. */
+void session_detach(struct session *session);
 /* Ends the program. */
 void session_kill(struct session *session);
 void session_free(struct session *session);
 
-/* Sets what a command asks for; 0 and a sentence on standard error: it cannot be understood. */
-uint32_t session_break(struct session *session, const char *where, const char *condition, bool once);
-uint32_t session_watch(struct session *session, uint64_t address, uint32_t bytes, const char *where);
+/* Sets what a command asks for; 0 and a sentence to `errors`: it cannot be understood. */
+uint32_t session_break(struct session *session, const struct wish *wish);
+uint32_t session_watch(struct session *session, uint32_t context, uint64_t address, uint32_t bytes, const char *where);
 bool session_delete(struct session *session, uint32_t number); /* 0: all */
 bool session_enable(struct session *session, uint32_t number, bool enabled);
 struct point *session_point(struct session *session, uint32_t number);
+/* What stops kernels besides: PPU_DEBUG_AT_*. */
+void session_stop_at(struct session *session, uint32_t flags);
 
-/* Lets the kernels run until something stops them, and says what; also when the program ends. */
+/* Begins to let the kernels run until something stops them. */
 void session_continue(struct session *session);
-enum session_step {
-    STEP_INSN,
-    STEP_LINE,
-    STEP_OVER,
-    STEP_OUT,
-};
-void session_step(struct session *session, enum session_step how);
+/* Begins steps of the focus's warp. */
+void session_step(struct session *session, enum session_step how, uint32_t count);
+/* Serves the program for so long, and says what has stopped, also when the program ends; false: nothing moves. */
+bool session_turn(struct session *session, int timeout_ms);
+/* Takes turns until nothing moves, or somebody interrupts; not in the background. */
+void session_wait(struct session *session);
 void session_interrupt(struct session *session);
+const char *session_fault_word(uint32_t code);
 
 /* The program that the focus is in; NULL: none is known. */
 const struct loaded *session_loaded(const struct session *session);
@@ -102,6 +172,8 @@ const char *session_kernel(const struct session *session, const struct ppu_debug
 bool session_refresh(struct session *session);
 bool session_focus(struct session *session, const struct ppu_debug_warp *warp, uint32_t lane);
 void session_say_focus(const struct session *session);
+/* Where the frame of the focus is. */
+void session_say_frame(const struct session *session);
 void session_say_line(const struct session *session, const struct loaded *loaded, uint32_t insn);
 /* Lanes of a warp that have threads, at least 1: of a CTA's last warp there may be less than the wave. */
 uint32_t session_lanes(const struct ppu_debug_warp *warp);
@@ -114,6 +186,14 @@ uint32_t session_warps(struct session *session, uint32_t slot, struct ppu_debug_
 bool session_read(struct session *session, enum ppu_debug_space space, uint64_t address, void *bytes, uint64_t count);
 bool session_write(struct session *session, enum ppu_debug_space space, uint64_t address, const void *bytes,
                    uint32_t count);
+
+/* Reads a file that programs may have been made of, again if it is known; false: errno says why not. */
+bool session_know_file(struct session *session, const char *path);
+/* Lines of a program's source that come before a file's; false: the file is no part of it. */
+bool session_file_in(const struct known_file *file, const struct loaded *loaded, uint32_t *before);
+/* The file that a line of a program is of, and its line there; NULL: none is known. */
+const struct known_file *session_file_of(const struct session *session, const struct loaded *loaded, const char *name,
+                                         uint32_t *line);
 
 /* A ^C that came since it was asked last. */
 bool session_interrupted(void);

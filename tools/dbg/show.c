@@ -32,15 +32,15 @@ static const char *line_of(const char *text, uint32_t line, int *bytes)
     return text;
 }
 
-static void say_source(const struct loaded *loaded, uint32_t line)
+static void say_source(const struct session *session, const struct loaded *loaded, uint32_t line)
 {
     int bytes = 0;
     const char *text = line_of(loaded->source, line, &bytes);
 
     if (text) {
-        printf("%u\t%.*s\n", line, bytes, text);
+        fprintf(session->out, "%u\t%.*s\n", line, bytes, text);
     } else {
-        printf("%u\n", line);
+        fprintf(session->out, "%u\n", line);
     }
 }
 
@@ -51,12 +51,30 @@ void session_say_line(const struct session *session, const struct loaded *loaded
     const uint32_t line = loaded && loaded->info ? info_line(loaded->info, insn, &file) : 0;
 
     if (line == 0) {
-        printf("%s at instruction %u\n", session_kernel(session, &session->focus.task), insn);
+        fprintf(session->out, "%s at instruction %u\n", session_kernel(session, &session->focus.task), insn);
         return;
     }
     const uint32_t count = info_frames(loaded->info, insn, frames);
-    printf("%s at %s:%u\n", count != 0 && frames[0].name ? frames[0].name : "??", file ? file : "??", line);
-    say_source(loaded, line);
+    fprintf(session->out, "%s at %s:%u\n", count != 0 && frames[0].name ? frames[0].name : "??", file ? file : "??",
+            line);
+    say_source(session, loaded, line);
+}
+
+void session_say_frame(const struct session *session)
+{
+    const struct loaded *loaded = session_loaded(session);
+    const struct focus *focus = &session->focus;
+    struct info_frame frames[INFO_DEPTH];
+    const uint32_t count = loaded && loaded->info ? info_frames(loaded->info, focus->warp.pc, frames) : 0;
+
+    if (focus->frame >= count) {
+        session_say_line(session, loaded, focus->warp.pc);
+        return;
+    }
+    const struct info_frame *frame = &frames[focus->frame];
+    fprintf(session->out, "#%u  %s at %s:%u\n", focus->frame, frame->name ? frame->name : "??",
+            frame->file ? frame->file : "??", frame->line);
+    say_source(session, loaded, frame->line);
 }
 
 void show_list(struct session *session, uint32_t line)
@@ -75,7 +93,7 @@ void show_list(struct session *session, uint32_t line)
     for (uint32_t i = 0; i < LIST_LINES; i++) {
         int bytes;
         if (line_of(loaded->source, next, &bytes)) {
-            say_source(loaded, next++);
+            say_source(session, loaded, next++);
         }
     }
 }
@@ -91,11 +109,12 @@ void show_backtrace(struct session *session)
     }
     const uint32_t count = loaded->info ? info_frames(loaded->info, session->focus.warp.pc, frames) : 0;
     for (uint32_t i = 0; i < count; i++) {
-        printf("#%u  %s at %s:%u\n", i, frames[i].name ? frames[i].name : "??", frames[i].file ? frames[i].file : "??",
-               frames[i].line);
+        fprintf(session->out, "#%u  %s at %s:%u\n", i, frames[i].name ? frames[i].name : "??",
+                frames[i].file ? frames[i].file : "??", frames[i].line);
     }
     if (count == 0) {
-        printf("#0  %s at instruction %u\n", session_kernel(session, &session->focus.task), session->focus.warp.pc);
+        fprintf(session->out, "#0  %s at instruction %u\n", session_kernel(session, &session->focus.task),
+                session->focus.warp.pc);
     }
 }
 
@@ -114,8 +133,8 @@ void show_code(struct session *session)
         uint64_t word;
         memcpy(&word, loaded->view.code + (size_t)i * PPU_INSN_BYTES, sizeof(word));
         ppuasm_disassemble(word, text);
-        printf("%s 0x%llx %5u  line %-4u  %s\n", i == pc ? "=>" : "  ", (unsigned long long)at, i,
-               loaded->info ? info_line(loaded->info, i, NULL) : ppu_program_line(&loaded->view, i), text);
+        fprintf(session->out, "%s 0x%llx %5u  line %-4u  %s\n", i == pc ? "=>" : "  ", (unsigned long long)at, i,
+                loaded->info ? info_line(loaded->info, i, NULL) : ppu_program_line(&loaded->view, i), text);
     }
 }
 
@@ -126,13 +145,15 @@ void show_kernels(struct session *session)
     struct ppu_debug_task tasks[PPU_MAX_SLOTS];
     const uint32_t count = session_tasks(session, tasks, PPU_MAX_SLOTS);
 
-    printf("  kernel name                     context depth grid              cta             on SMs state\n");
+    fprintf(session->out,
+            "  kernel name                     context depth grid              cta             on SMs state\n");
     for (uint32_t i = 0; i < count; i++) {
         const struct ppu_debug_task *task = &tasks[i];
         const bool is_focus = session->focus.valid && session->focus.task.slot == task->slot;
-        printf("%c %6u %-24s %7u %5u (%u,%u,%u)%*s(%u,%u,%u)%*s%6u %s\n", is_focus ? '*' : ' ', task->slot,
-               session_kernel(session, task), task->context, task->depth, task->grid[0], task->grid[1], task->grid[2],
-               4, "", task->cta[0], task->cta[1], task->cta[2], 4, "", task->ctas, task->halted ? "stopped" : "runs");
+        fprintf(session->out, "%c %6u %-24s %7u %5u (%u,%u,%u)%*s(%u,%u,%u)%*s%6u %s\n", is_focus ? '*' : ' ',
+                task->slot, session_kernel(session, task), task->context, task->depth, task->grid[0], task->grid[1],
+                task->grid[2], 4, "", task->cta[0], task->cta[1], task->cta[2], 4, "", task->ctas,
+                task->halted ? "stopped" : "runs");
     }
 }
 
@@ -158,8 +179,9 @@ void show_ctas(struct session *session)
             is_first = is_first && !(same && j < i);
         }
         if (is_first) {
-            printf("%c (%u,%u,%u)  SM %u, %u warps\n", warps[i].at.cta == session->focus.warp.at.cta ? '*' : ' ',
-                   warps[i].cta[0], warps[i].cta[1], warps[i].cta[2], warps[i].at.sm, of_it);
+            fprintf(session->out, "%c (%u,%u,%u)  SM %u, %u warps\n",
+                    warps[i].at.cta == session->focus.warp.at.cta ? '*' : ' ', warps[i].cta[0], warps[i].cta[1],
+                    warps[i].cta[2], warps[i].at.sm, of_it);
         }
     }
 }
@@ -196,17 +218,17 @@ void show_warps(struct session *session)
     const uint32_t count = focus_warps(session);
     const struct loaded *loaded = session_loaded(session);
 
-    printf("  cta          warp SM instruction line  active                            state\n");
+    fprintf(session->out, "  cta          warp SM instruction line  active                            state\n");
     for (uint32_t i = 0; i < count; i++) {
         const struct ppu_debug_warp *warp = &warps[i];
         char lanes[PPU_MAX_WAVE / 4 + 1] = "", *to = lanes;
         for (uint32_t pass = warp->passes % (PPU_MAX_WAVE_WORDS + 1); pass-- > 0;) {
             to += snprintf(to, 9, "%08x", warp->active[pass]);
         }
-        printf("%c (%u,%u,%u)%*s%4u %2u %11u %4u  %-32s  %s\n",
-               memcmp(&warp->at, &session->focus.warp.at, sizeof(warp->at)) == 0 ? '*' : ' ', warp->cta[0],
-               warp->cta[1], warp->cta[2], 5, "", warp->number, warp->at.sm, warp->pc,
-               loaded && loaded->info ? info_line(loaded->info, warp->pc, NULL) : 0, lanes, state_word(warp));
+        fprintf(session->out, "%c (%u,%u,%u)%*s%4u %2u %11u %4u  %-32s  %s\n",
+                memcmp(&warp->at, &session->focus.warp.at, sizeof(warp->at)) == 0 ? '*' : ' ', warp->cta[0],
+                warp->cta[1], warp->cta[2], 5, "", warp->number, warp->at.sm, warp->pc,
+                loaded && loaded->info ? info_line(loaded->info, warp->pc, NULL) : 0, lanes, state_word(warp));
     }
 }
 
@@ -226,21 +248,22 @@ void show_lanes(struct session *session)
         return;
     }
     memcpy(lanes, session->box.answer.data, PPU_MIN(session->box.answer.bytes, (uint32_t)sizeof(lanes)));
-    printf("  lane thread         waits for   instruction line\n");
+    fprintf(session->out, "  lane thread         waits for   instruction line\n");
     for (uint32_t lane = 0; lane < session_lanes(warp); lane++) {
         const bool active = (warp->active[lane / 32] >> lane % 32 & 1u) != 0;
         const bool live = (warp->live[lane / 32] >> lane % 32 & 1u) != 0;
         const uint32_t pc = active ? warp->pc : lanes[lane].wait;
         uint32_t id[3];
         session_thread(warp, lane, id);
-        printf("%c %4u (%u,%u,%u)%*s%-11s", lane == session->focus.lane ? '*' : ' ', lane, id[0], id[1], id[2], 8, "",
-               active ? "active"
-               : live ? reason_word(lanes[lane].reason)
-                      : "ended");
+        fprintf(session->out, "%c %4u (%u,%u,%u)%*s%-11s", lane == session->focus.lane ? '*' : ' ', lane, id[0], id[1],
+                id[2], 8, "",
+                active ? "active"
+                : live ? reason_word(lanes[lane].reason)
+                       : "ended");
         if (live) {
-            printf(" %11u %4u", pc, loaded && loaded->info ? info_line(loaded->info, pc, NULL) : 0);
+            fprintf(session->out, " %11u %4u", pc, loaded && loaded->info ? info_line(loaded->info, pc, NULL) : 0);
         }
-        putchar('\n');
+        fputc('\n', session->out);
     }
 }
 
@@ -258,15 +281,15 @@ void show_tokens(struct session *session)
         return;
     }
     const uint32_t count = session->box.answer.bytes / (uint32_t)sizeof(struct ppu_token);
-    printf("%u tokens, the front first\n", count + session->box.answer.more);
+    fprintf(session->out, "%u tokens, the front first\n", count + session->box.answer.more);
     for (uint32_t i = 0; i < count; i++) {
         struct ppu_token token;
         memcpy(&token, session->box.answer.data + i * sizeof(token), sizeof(token));
-        printf("%-10s instruction %u, lanes", reason_word(token.type), token.address);
+        fprintf(session->out, "%-10s instruction %u, lanes", reason_word(token.type), token.address);
         for (uint32_t pass = session->focus.warp.passes % (PPU_MAX_WAVE_WORDS + 1); pass-- > 0;) {
-            printf(" %08x", token.mask[pass]);
+            fprintf(session->out, " %08x", token.mask[pass]);
         }
-        putchar('\n');
+        fputc('\n', session->out);
     }
 }
 
@@ -289,8 +312,8 @@ void show_registers(struct session *session)
         for (uint32_t i = 0; i < most && i < banks[b].count; i++) {
             snprintf(text, sizeof(text), "$%c%u", banks[b].bank, i);
             if (value_of(session, text, &value, &why)) {
-                printf("%-5s 0x%-8llx %lld\n", text, (unsigned long long)value.number,
-                       (long long)(int32_t)value.number);
+                fprintf(session->out, "%-5s 0x%-8llx %lld\n", text, (unsigned long long)value.number,
+                        (long long)(int32_t)value.number);
             }
         }
     }
@@ -313,9 +336,9 @@ static bool show_variable(void *opaque, const struct info_variable *variable)
         return false;
     }
     locals->count++;
-    printf("%s = ", variable->name);
+    fprintf(locals->session->out, "%s = ", variable->name);
     if (!value_of(locals->session, variable->name, &value, &why) || !value_print(locals->session, &value, 0, &why)) {
-        printf("<%s>\n", why);
+        fprintf(locals->session->out, "<%s>\n", why);
     }
     return true;
 }
@@ -329,9 +352,9 @@ void show_locals(struct session *session)
         session_complain(session, loaded ? "the program was built without -g" : "no kernel stands still");
         return;
     }
-    info_variables(loaded->info, session->focus.warp.pc, show_variable, &locals);
+    info_variables(loaded->info, session->focus.warp.pc, session->focus.frame, show_variable, &locals);
     if (locals.count == 0) {
-        puts("No variables.");
+        fputs("No variables.\n", session->out);
     }
 }
 
@@ -339,12 +362,12 @@ void show_points(struct session *session)
 {
     for (uint32_t i = 0; i < session->points; i++) {
         const struct point *point = &session->point[i];
-        printf("%u  %s%s %s%s%s, %u place%s, hit %u time%s%s\n", point->number, point->is_watch ? "watch" : "break",
-               point->once ? " once" : "", point->where, point->condition[0] ? " if " : "", point->condition,
-               point->sites, point->sites == 1 ? "" : "s", point->hits, point->hits == 1 ? "" : "s",
-               point->enabled ? "" : ", disabled");
+        fprintf(session->out, "%u  %s%s %s%s%s, %u place%s, hit %u time%s%s\n", point->number,
+                point->is_watch ? "watch" : "break", point->once ? " once" : "", point->where,
+                point->condition[0] ? " if " : "", point->condition, point->sites, point->sites == 1 ? "" : "s",
+                point->hits, point->hits == 1 ? "" : "s", point->enabled ? "" : ", disabled");
     }
     if (session->points == 0) {
-        puts("No breakpoints.");
+        fputs("No breakpoints.\n", session->out);
     }
 }

@@ -165,6 +165,21 @@ bool info_member(Dwarf_Die type, const char *name, Dwarf_Die *member, uint64_t *
     return false;
 }
 
+void info_members(Dwarf_Die type, bool (*visit)(void *opaque, const char *name), void *opaque)
+{
+    Dwarf_Die stripped = info_strip(type), child;
+    const int tag = dwarf_tag(&stripped);
+    const bool has_any = tag == DW_TAG_structure_type || tag == DW_TAG_union_type;
+
+    for (bool more = has_any && dwarf_child(&stripped, &child) == 0; more;
+         more = dwarf_siblingof(&child, &child) == 0) {
+        const char *name = dwarf_diename(&child);
+        if (dwarf_tag(&child) == DW_TAG_member && name && !visit(opaque, name)) {
+            return;
+        }
+    }
+}
+
 static uint64_t encoding_of(Dwarf_Die type)
 {
     Dwarf_Die stripped = info_strip(type);

@@ -179,12 +179,13 @@ static bool locate_variable(struct parser *parser, const struct loaded *loaded, 
 static bool variable(struct parser *parser, const char *name, struct value *value)
 {
     const struct loaded *loaded = session_loaded(parser->session);
+    const struct focus *focus = &parser->session->focus;
     struct info_variable found;
 
     if (!loaded || !loaded->info) {
         return fails(parser, loaded ? "the program was built without -g" : "no kernel stands still");
     }
-    if (!info_find(loaded->info, parser->session->focus.warp.pc, name, &found)) {
+    if (!info_find(loaded->info, focus->warp.pc, focus->frame, name, &found)) {
         return fails(parser, "there is no variable of this name here");
     }
     if (found.where == INFO_LOST) {
@@ -517,8 +518,8 @@ static bool print_object(struct session *session, const struct value *value, con
     bool good = content && session_read(session, value->space, value->address, content, bytes);
 
     if (good) {
-        info_print(value->type, content, stdout);
-        putchar('\n');
+        info_print(value->type, content, session->out);
+        fputc('\n', session->out);
     } else {
         *why = content ? box_why(&session->box) : "its size is not known";
     }
@@ -534,7 +535,7 @@ bool value_print(struct session *session, const struct value *value, char format
         return print_object(session, value, why);
     }
     if (format == 0 && value->kind == VALUE_FLOAT) {
-        printf("%.9g\n", value->real);
+        fprintf(session->out, "%.9g\n", value->real);
         return true;
     }
     if (!value_number(session, value, &number, why)) {
@@ -543,11 +544,11 @@ bool value_print(struct session *session, const struct value *value, char format
     if (format == 'x' || value->is_address) {
         uint64_t bytes = value->kind == VALUE_OBJECT ? info_bytes(value->type) : sizeof(number);
         uint64_t mask = bytes < sizeof(number) ? (1ull << 8 * bytes) - 1 : ~0ull;
-        printf("0x%llx\n", (unsigned long long)((uint64_t)number & mask));
+        fprintf(session->out, "0x%llx\n", (unsigned long long)((uint64_t)number & mask));
     } else if (value->is_unsigned) {
-        printf("%llu\n", (unsigned long long)number);
+        fprintf(session->out, "%llu\n", (unsigned long long)number);
     } else {
-        printf("%lld\n", (long long)number);
+        fprintf(session->out, "%lld\n", (long long)number);
     }
     return true;
 }

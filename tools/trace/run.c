@@ -3,16 +3,12 @@
 
 #include <errno.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "tools/trace/door.h"
 #include "tools/trace/message.h"
-
-#define STATUS_NOT_RUN 126
-#define STATUS_NOT_FOUND 127
+#include "tools/trace/start.h"
 
 static volatile sig_atomic_t interrupted;
 
@@ -34,23 +30,12 @@ int run_interrupted(void)
     return interrupted;
 }
 
-static pid_t start_program(const struct watch *watch, char **program, const struct door *door)
+static pid_t start_watched(const struct watch *watch, char **program, const struct door *door)
 {
-    pid_t pid = fork();
+    const struct start_variable variable[] = { { "PPU_TRACE", door->path }, { "PPU_MCU_COUNTS", door->folder } };
+    const struct start start = { .program = program, .variable = variable, .variables = watch->count_firmware ? 2 : 1 };
 
-    if (pid == 0) {
-        signal(SIGINT, SIG_DFL);
-        signal(SIGTERM, SIG_DFL);
-        setenv("PPU_TRACE", door->path, 1);
-        if (watch->count_firmware) {
-            setenv("PPU_MCU_COUNTS", door->folder, 1);
-        }
-        execvp(program[0], program);
-        int reason = errno;
-        message_print("execute %s: %s", program[0], strerror(reason));
-        _exit(reason == ENOENT ? STATUS_NOT_FOUND : STATUS_NOT_RUN);
-    }
-    return pid;
+    return start_program(&start);
 }
 
 static int status_of(int status)
@@ -88,7 +73,7 @@ int run_program(struct watch *watch, char **program)
         door_close(&door);
         message_fail("record %s: %s: %s", program[0], what, strerror(reason));
     }
-    pid_t pid = start_program(watch, program, &door);
+    pid_t pid = start_watched(watch, program, &door);
     if (pid < 0) {
         int reason = errno;
         door_close(&door);
