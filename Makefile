@@ -258,7 +258,7 @@ endef
 
 # Each after those whose variables it uses.
 PARTS := boot guest firmware qemu-device runtime compiler opencl tools device-lib demo examples experiments docs packaging
-TEST_PARTS := joined kernels api trace top bench compiler dbg debug device-core engine experiments firmware fuzz guest infra model native opencl qemu random remote runtime scale vfio
+TEST_PARTS := joined kernels api trace top bench compiler dap dbg debug device-core engine experiments firmware fuzz guest infra model native opencl qemu random remote runtime scale vfio
 include $(PARTS:%=%/build.mk) $(TEST_PARTS:%=tests/%/build.mk)
 
 $(foreach flags,$(filter FLAGS_%.c,$(.VARIABLES)),$(eval $(call ppu_source_flags,$(flags),$(call ppu_objects_of,$(flags:FLAGS_%=%)))))

@@ -60,13 +60,14 @@ $(INSTALLED)/libppu-opencl.so: $(INSTALLED_OPENCL_OBJECTS) opencl/export.map
 # ---- commands and their manual pages ----
 
 # name of the command, and what a manual says it is
-INSTALLED_PROGRAMS := ppu-as ppu-dis ppucc ppu-trace ppu-report ppu-prof ppu-top ppu-dbg
+INSTALLED_PROGRAMS := ppu-as ppu-dis ppucc ppu-trace ppu-report ppu-prof ppu-top ppu-dbg ppu-dap
 INSTALLED_SCRIPTS := ppu-run
 PURPOSE_ppu-as := assembler for kernels of the PPU
 PURPOSE_ppu-dis := disassembler for program images of the PPU
 PURPOSE_ppu-trace := record what programs, firmware and devices of the PPU do
 PURPOSE_ppu-top := show live what PPUs do
 PURPOSE_ppu-dbg := debug kernels of the PPU
+PURPOSE_ppu-dap := let an editor debug kernels of the PPU
 PURPOSE_ppu-report := show a record of ppu-trace as a page or a picture
 PURPOSE_ppu-prof := profile kernels of the PPU by source line and instruction
 PURPOSE_ppucc := compiler from OpenCL C to program images of the PPU

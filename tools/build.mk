@@ -59,3 +59,8 @@ DBG_SOURCES := $(addprefix tools/dbg/,commands.c show.c value.c motion.c points.
 DBG_LIBS := ppudbg pputrace ppuasm -ldw -lelf -pthread
 $(eval $(call ppu_lib,ppudbg,$(DBG_SOURCES),$(TRACE_FLAGS)))
 $(eval $(call ppu_tool,ppu-dbg,tools/dbg/ppu-dbg.c,$(TRACE_FLAGS),$(DBG_LIBS)))
+
+# The same for editors, by the Debug Adapter Protocol.
+DAP_SOURCES := $(addprefix tools/dap/,adapter.c requests.c threads.c sources.c breaks.c variables.c console.c memory.c wire.c)
+DAP_LIBS := $(DBG_LIBS) -ljansson -lnettle
+$(eval $(call ppu_tool,ppu-dap,tools/dap/ppu-dap.c $(DAP_SOURCES),$(TRACE_FLAGS),$(DAP_LIBS)))

@@ -17,7 +17,7 @@ import tap  # noqa: E402
 PLACE = tempfile.TemporaryDirectory()
 PREFIX = Path(PLACE.name, "usr")
 COMMANDS = ("ppu-as", "ppu-dis", "ppucc", "ppu-run", "ppu-trace", "ppu-report",
-            "ppu-prof", "ppu-top", "ppu-dbg")
+            "ppu-prof", "ppu-top", "ppu-dbg", "ppu-dap")
 VERSION = re.search(r'PPU_VERSION "(.*)"', (TOP / "include/ppu/version.h").read_text())[1]
 
 
