@@ -2,6 +2,7 @@
 #include "tests/compiler/device.h"
 
 #include "ppu/macros.h"
+#include "tests/compiler/kept.h"
 #include "tests/engine/reference.h"
 #include "tools/asm/file.h"
 
@@ -125,9 +126,8 @@ void device_load_bitcode(struct device *device, const struct ppu_compiled *bitco
         .facts = facts,
     };
     struct ppu_compiled image;
-    enum ppu_compile_status status = ppu_compile_bitcode(bitcode->bytes, bitcode->len_bytes, &options, &image);
 
-    take_image(device, status, &image);
+    take_image(device, kept_image(bitcode, &options, &image), &image);
 }
 
 void device_load(struct device *device, const char *source, const char *options)
@@ -142,11 +142,15 @@ void device_load(struct device *device, const char *source, const char *options)
         .max_sregs = variant->max_sregs,
         .subvector = variant->subvector,
     };
-    struct ppu_compiled image;
+    struct ppu_compiled bitcode, image;
 
     snprintf(all, sizeof(all), "%s %s", variant->options, options ? options : "");
-    enum ppu_compile_status status = ppu_compile(source, strlen(source), &compile, &image);
-    take_image(device, status, &image);
+    enum ppu_compile_status status = kept_source(source, &compile, &bitcode);
+    if (status != PPU_COMPILE_OK) {
+        take_image(device, status, &bitcode);
+    }
+    take_image(device, kept_image(&bitcode, &compile, &image), &image);
+    ppu_compiled_free(&bitcode);
 }
 
 void device_load_file(struct device *device, const char *name, const char *options)
