@@ -413,9 +413,11 @@ uint64_t random_seed(void)
 
 uint32_t random_rounds(uint32_t usual)
 {
-    const char *factor = getenv("PPU_LONG");
+    const char *factor = getenv("PPU_LONG"), *divisor = getenv("PPU_SHORT");
+    uint32_t rounds = factor ? usual * (uint32_t)strtoul(factor, NULL, 0) : usual;
+    uint32_t by = divisor ? (uint32_t)strtoul(divisor, NULL, 0) : 1;
 
-    return factor ? usual * (uint32_t)strtoul(factor, NULL, 0) : usual;
+    return by > 1 ? rounds / by + 1 : rounds;
 }
 
 uint64_t random_next(uint64_t *state)

@@ -101,7 +101,7 @@ void start_task(struct board *board, uint32_t slot, const struct ppu_tmd *tmd);
 
 /* Random numbers from PPU_SEED or a fixed seed; the seed is printed. */
 uint64_t random_seed(void);
-/* How many rounds a random test does: `usual`, times PPU_LONG when that is set. */
+/* How many rounds a random test does: `usual`, times PPU_LONG and divided by PPU_SHORT when they are set. */
 uint32_t random_rounds(uint32_t usual);
 uint64_t random_next(uint64_t *state);
 uint32_t random_below(uint64_t *state, uint32_t limit);
