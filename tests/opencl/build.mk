@@ -6,7 +6,9 @@ CL_OWN := allocation_failures cache channels confine foreign narrow_device no_su
 CL_TESTS := $(filter-out $(CL_OWN),$(patsubst tests/opencl/test_%.c,%,$(wildcard tests/opencl/test_*.c)))
 CL_SOURCE_CFLAGS := $(JOINED_CFLAGS)
 
-$(eval $(call ppu_lib,cl-source-joined,tests/opencl/source_joined.c tests/opencl/compiler_joined.c,$(CL_SOURCE_CFLAGS)))
+$(eval $(call ppu_lib,cl-source-joined,tests/opencl/source_joined.c tests/opencl/compiler_joined.c tests/opencl/apart.c,$(CL_SOURCE_CFLAGS)))
+$(eval $(call ppu_tool,compile-apart,tests/opencl/apart_program.c,,$(COMPILER_LIBS)))
+CL_APART := $(BUILD)/plain/tools/compile-apart
 
 CL_TEST_SOURCES_alias := tests/opencl/store.c
 CL_TEST_SOURCES_build := tests/opencl/store.c
@@ -19,7 +21,7 @@ TIMEOUT_opencl-alias-native := 240
 # $(call cl_test,NAME)
 define cl_test
 TIMEOUT_opencl-$(1)-joined := 240
-RUNTIME_opencl-$(1)-joined := $$(OPENCL_FOREIGN) $$(OPENCL_FORKSERVER)
+RUNTIME_opencl-$(1)-joined := $$(OPENCL_FOREIGN) $$(OPENCL_FORKSERVER) $$(CL_APART)
 $$(eval $$(call ppu_test,opencl-$(1)-joined,tests/opencl/test_$(1).c tests/opencl/fixture.c $(CL_TEST_SOURCES_$(1)),$(CL_TEST_CFLAGS),cl-source-joined $(OPENCL_LIBS) $(JOINED_LIBS),asan tsan))
 $$(eval $$(call ppu_program,plain,opencl-$(1)-native,tests/opencl/test_$(1).c tests/opencl/fixture.c $(CL_TEST_SOURCES_$(1)),$(CL_TEST_CFLAGS),-lOpenCL -pthread -lcmocka -lm,$(BUILD)/plain/tests/opencl-$(1)-native))
 $$(eval $$(call ppu_script_test,opencl-$(1)-native,OCL_ICD_VENDORS=$(BUILD)/opencl/ppu.icd $(BUILD)/plain/tests/opencl-$(1)-native,$(BUILD)/plain/tests/opencl-$(1)-native $(BUILD)/opencl/ppu.icd $(QEMU) firmware))
@@ -70,6 +72,7 @@ $(eval $(call ppu_test,opencl-overlap,tests/opencl/test_overlap.c opencl/variant
 $(eval $(call ppu_test,opencl-patience,tests/opencl/test_patience.c opencl/variants/variant_patience.c,,))
 
 # What queues are to the device.
+RUNTIME_opencl-channels := $(CL_APART)
 $(eval $(call ppu_test,opencl-channels,tests/opencl/test_channels.c tests/opencl/fixture.c,$(CL_TEST_CFLAGS) -Iruntime/include,cl-source-joined $(OPENCL_LIBS) $(JOINED_LIBS),asan tsan))
 
 # Two devices: natively, as a joined machine has one.

@@ -10,6 +10,7 @@
 
 #include "opencl/build/fnv.h"
 #include "ppu/macros.h"
+#include "tests/opencl/compiler_joined.h"
 #include "tests/opencl/fixture.h"
 #include "tests/opencl/store.h"
 
@@ -607,6 +608,11 @@ static void programs_need_no_kernel(void **state)
     assert_null(clCreateKernel(program, "f", &error));
     assert_int_equal(error, CL_INVALID_KERNEL_NAME);
     check(clReleaseProgram(program));
+}
+
+bool compiler_joined_within(void)
+{
+    return true;
 }
 
 int main(void)

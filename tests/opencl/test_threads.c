@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "tests/opencl/compiler_joined.h"
 #include "tests/opencl/fixture.h"
 
 #define THREADS 4u
@@ -127,6 +128,11 @@ static void threads_do_not_disturb(void **state)
         nanosleep(&ms, NULL);
     }
     assert_int_equal(__atomic_load_n(&crowd.calls, __ATOMIC_RELAXED), THREADS * TURNS);
+}
+
+bool compiler_joined_within(void)
+{
+    return true;
 }
 
 int main(void)

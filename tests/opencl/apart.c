@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: MIT */
+#include "tests/opencl/apart.h"
+
+#include <errno.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static uint64_t text_bytes(const char *text)
+{
+    return text ? strlen(text) + 1 : 0;
+}
+
+static FILE *memory_file(const char *name)
+{
+    int fd = memfd_create(name, MFD_CLOEXEC);
+    FILE *file = fd >= 0 ? fdopen(fd, "w+") : NULL;
+
+    if (!file && fd >= 0) {
+        close(fd);
+    }
+    return file;
+}
+
+static bool write_request(FILE *file, const void *bitcode, size_t len_bytes, const struct ppu_compile_options *options)
+{
+    static const struct ppu_compile_facts none;
+    const struct ppu_compile_facts *facts = options->facts ? options->facts : &none;
+    struct apart_request request = {
+        .options = *options,
+        .facts = *facts,
+        .name_bytes = text_bytes(options->name),
+        .options_bytes = text_bytes(options->options),
+        .kernel_bytes = text_bytes(facts->kernel),
+        .bitcode_bytes = len_bytes,
+    };
+
+    request.options.name = request.options.options = request.options.clang = request.options.fork_server = NULL;
+    request.options.headers = NULL;
+    request.options.header_count = 0;
+    request.options.facts = NULL;
+    request.facts.kernel = NULL;
+    request.facts.arguments = NULL;
+    request.facts.pairs = NULL;
+    fwrite(&request, sizeof(request), 1, file);
+    fwrite(options->name, 1, request.name_bytes, file);
+    fwrite(options->options, 1, request.options_bytes, file);
+    fwrite(facts->kernel, 1, request.kernel_bytes, file);
+    fwrite(facts->arguments, sizeof(facts->arguments[0]), facts->argument_count, file);
+    fwrite(facts->pairs, sizeof(facts->pairs[0]), facts->pair_count, file);
+    fwrite(bitcode, 1, len_bytes, file);
+    return fflush(file) == 0 && ferror(file) == 0 && fseek(file, 0, SEEK_SET) == 0;
+}
+
+/* Whether it ran to its end and was content. */
+static bool run_program(FILE *request, FILE *answer)
+{
+    char *arguments[] = { (char[]){ APART_PROGRAM }, NULL };
+    posix_spawn_file_actions_t actions;
+    int status = -1;
+    pid_t pid;
+
+    if (posix_spawn_file_actions_init(&actions) != 0) {
+        return false;
+    }
+    posix_spawn_file_actions_adddup2(&actions, fileno(request), 0);
+    posix_spawn_file_actions_adddup2(&actions, fileno(answer), 1);
+    bool started = posix_spawn(&pid, APART_PROGRAM, &actions, NULL, arguments, environ) == 0;
+    posix_spawn_file_actions_destroy(&actions);
+    while (started && waitpid(pid, &status, 0) < 0) {
+        if (errno != EINTR) {
+            return false;
+        }
+    }
+    return started && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+static bool read_answer(FILE *file, enum ppu_compile_status *status, struct ppu_compiled *image)
+{
+    struct apart_answer answer;
+
+    if (fseek(file, 0, SEEK_SET) != 0 || fread(&answer, sizeof(answer), 1, file) != 1) {
+        return false;
+    }
+    *status = (enum ppu_compile_status)answer.status;
+    *image = (struct ppu_compiled){ answer.len_bytes != 0 ? malloc(answer.len_bytes) : NULL, answer.len_bytes,
+                                    calloc(1, answer.log_bytes + 1) };
+    return (image->bytes || answer.len_bytes == 0) && image->log &&
+           fread(image->bytes, 1, answer.len_bytes, file) == answer.len_bytes &&
+           fread(image->log, 1, answer.log_bytes, file) == answer.log_bytes;
+}
+
+enum ppu_compile_status apart_bitcode(const void *bitcode, size_t len_bytes, const struct ppu_compile_options *options,
+                                      struct ppu_compiled *image)
+{
+    static const struct ppu_compile_options none;
+    enum ppu_compile_status status = PPU_COMPILE_OK;
+
+    options = options ? options : &none;
+    if (options->dump || options->subvector.svg) { /* which are written in this process */
+        return ppu_compile_bitcode(bitcode, len_bytes, options, image);
+    }
+    FILE *request = memory_file("request"), *answer = memory_file("answer");
+    bool done = request && answer && write_request(request, bitcode, len_bytes, options) &&
+                run_program(request, answer) && read_answer(answer, &status, image);
+    if (!done) {
+        fprintf(stderr, "%s: cannot be run, or did not end well\n", APART_PROGRAM);
+        abort();
+    }
+    fclose(request);
+    fclose(answer);
+    return status;
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/* The compiler that OpenCL tests on the joined machine have. */
+#ifndef TESTS_OPENCL_COMPILER_JOINED_H
+#define TESTS_OPENCL_COMPILER_JOINED_H
+
+#include <stdbool.h>
+
+/*
+ * Whether bitcode is compiled within the test's process, where sanitizers look at it: yes, but not with the thread
+ * sanitizer (tests/opencl/apart.h). A test whose threads compile beside each other defines the function, and says yes.
+ */
+bool compiler_joined_within(void);
+
+#endif
