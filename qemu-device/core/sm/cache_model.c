@@ -25,7 +25,11 @@ size_t cache_state_bytes(const struct cache *cache)
 
 void cache_empty(struct cache *cache)
 {
-    memset(cache->way, 0, cache_state_bytes(cache));
+    for (size_t i = 0; i < (size_t)cache->sets * cache->ways; i++) {
+        if (cache->way[i] != 0) { /* pages that nobody wrote stay so */
+            cache->way[i] = 0;
+        }
+    }
 }
 
 static uint64_t *set_of(const struct cache *cache, uint64_t line)

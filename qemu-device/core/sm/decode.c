@@ -208,7 +208,9 @@ static void forget(struct sm *sm)
     tier_heads_forget(sm->heads);
     sm->program.start = 0;
     for (uint32_t i = 0; i < sm->config->sm_ctas; i++) {
-        sm->cta[i].begun = 0;
+        if (sm->cta[i].begun != 0) {
+            sm->cta[i].begun = 0;
+        }
     }
 }
 
@@ -226,6 +228,8 @@ void decode_drop_all(struct sm *sm)
 {
     forget(sm);
     for (uint32_t i = 0; i < SM_CODE_PAGES; i++) {
-        sm->code[i].tag = 0;
+        if (sm->code[i].tag != 0) { /* pages that nobody wrote stay so */
+            sm->code[i].tag = 0;
+        }
     }
 }

@@ -480,9 +480,14 @@ void sm_drop_all(struct sm *sm)
             sm_cta_free(sm, &sm->cta[i]);
         }
     }
+    /* Nothing is written where nothing was: an SM that has done nothing yet has no pages of the host. */
     for (uint32_t i = 0; i < config->sm_warps; i++) {
-        __atomic_store_n(&sm->sys[i].state, SYS_NONE, __ATOMIC_RELAXED);
-        __atomic_store_n(&sm->token_answer[i], 0, __ATOMIC_RELAXED);
+        if (__atomic_load_n(&sm->sys[i].state, __ATOMIC_RELAXED) != SYS_NONE) {
+            __atomic_store_n(&sm->sys[i].state, SYS_NONE, __ATOMIC_RELAXED);
+        }
+        if (__atomic_load_n(&sm->token_answer[i], __ATOMIC_RELAXED) != 0) {
+            __atomic_store_n(&sm->token_answer[i], 0, __ATOMIC_RELAXED);
+        }
     }
     sm_tlb_drop_all(sm);
     decode_drop_all(sm);

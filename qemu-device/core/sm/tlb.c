@@ -79,5 +79,9 @@ void sm_tlb_drop(struct sm *sm, uint32_t context)
 void sm_tlb_drop_all(struct sm *sm)
 {
     sm->found.key = 0;
-    memset(sm->tlb, 0, sizeof(sm->tlb));
+    for (uint32_t i = 0; i < SM_TLB_SIZE; i++) {
+        if (sm->tlb[i].tag != 0) {
+            sm->tlb[i] = (struct tlb_entry){ 0 };
+        }
+    }
 }
