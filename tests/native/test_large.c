@@ -23,6 +23,7 @@
 #define PIECES 15u /* of the largest size, in 64 GiB */
 #define IDLE_MIB 96u
 #define USED_MIB 256u
+#define PROCESS_MIB 40u /* of which QEMU itself has 25 */
 
 struct large {
     struct ppu_machine *machine;
@@ -88,6 +89,34 @@ static void says_its_size(void **state)
     assert_int_equal(info->slots, PPU_MAX_SLOTS);
     assert_int_equal(info->vram_bytes, VRAM_BYTES);
     assert_true(vram_mib(large) < IDLE_MIB);
+}
+
+/* What nobody but the machine's process has of memory that was written. */
+static uint64_t process_mib(const struct large *large)
+{
+    char path[64], line[256];
+    unsigned long kib = 0, sum = 0;
+
+    snprintf(path, sizeof(path), "/proc/%d/smaps_rollup", (int)large->machine->process.pid);
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    while (fgets(line, sizeof(line), file)) {
+        if (sscanf(line, "Private_Dirty: %lu kB", &kib) == 1) {
+            sum += kib;
+        }
+    }
+    fclose(file);
+    assert_int_not_equal(sum, 0);
+    return sum / 1024;
+}
+
+/* SMs that did nothing yet take next to nothing of the host. */
+static void idle_takes_little(void **state)
+{
+    const uint64_t mib = process_mib(*state);
+
+    printf("# the process has %llu MiB\n", (unsigned long long)mib);
+    assert_true(mib < PROCESS_MIB);
 }
 
 /* The device copies from the first byte of the first piece to the last of the last one, 60 GiB away. */
@@ -161,6 +190,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(says_its_size),
+        cmocka_unit_test(idle_takes_little),
         cmocka_unit_test(vram_to_its_end),
         cmocka_unit_test(all_channels),
     };

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* One SM: which CTAs and warps are on it, and which warp runs next. */
+#define _DEFAULT_SOURCE /* anonymous mappings */
+
 #include "qemu-device/core/sm/sm.h"
 #include "ppu/macros.h"
 #include "qemu-device/core/core.h"
@@ -48,19 +50,41 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 /* ---- life ---- */
 
-/* Large and mostly unused: the host gives pages as they are touched. */
+/*
+ * A table of zeros, large and mostly unused: the host gives pages as they are written. calloc() writes zeros itself
+ * where it does not ask the host for the table alone; but the address sanitizer knows the ends of what calloc() gives.
+ */
+static void *table_new(uint32_t rows, size_t row_bytes)
+{
+    if (SM_FILE_SHADED) {
+        return calloc(rows, row_bytes);
+    }
+    void *table = mmap(NULL, rows * row_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return table == MAP_FAILED ? NULL : table;
+}
+
+static void table_free(void *table, uint32_t rows, size_t row_bytes)
+{
+    if (SM_FILE_SHADED) {
+        free(table);
+    } else if (table) {
+        munmap(table, rows * row_bytes);
+    }
+}
+
 static bool sm_alloc(struct sm *sm)
 {
     const struct core_config *config = sm->config;
 
-    sm->cta = calloc(config->sm_ctas, sizeof(*sm->cta));
-    sm->warp = calloc(config->sm_warps, sizeof(*sm->warp));
-    sm->sys = calloc(config->sm_warps, sizeof(*sm->sys));
-    sm->token_answer = calloc(config->sm_warps, sizeof(*sm->token_answer));
-    sm->code = calloc(SM_CODE_PAGES, sizeof(*sm->code));
+    sm->cta = table_new(config->sm_ctas, sizeof(*sm->cta));
+    sm->warp = table_new(config->sm_warps, sizeof(*sm->warp));
+    sm->sys = table_new(config->sm_warps, sizeof(*sm->sys));
+    sm->token_answer = table_new(config->sm_warps, sizeof(*sm->token_answer));
+    sm->code = table_new(SM_CODE_PAGES, sizeof(*sm->code));
     return sm->cta && sm->warp && sm->sys && sm->token_answer && sm->code && sm_file_init(sm);
 }
 
@@ -88,12 +112,14 @@ bool sm_new(struct sm *sm, struct core *core, uint32_t number, struct cache_l2 *
 
 void sm_free(struct sm *sm)
 {
+    const struct core_config *config = sm->config;
+
     tier_heads_free(sm->heads);
-    free(sm->cta);
-    free(sm->warp);
-    free(sm->sys);
-    free(sm->token_answer);
-    free(sm->code);
+    table_free(sm->cta, config->sm_ctas, sizeof(*sm->cta));
+    table_free(sm->warp, config->sm_warps, sizeof(*sm->warp));
+    table_free(sm->sys, config->sm_warps, sizeof(*sm->sys));
+    table_free(sm->token_answer, config->sm_warps, sizeof(*sm->token_answer));
+    table_free(sm->code, SM_CODE_PAGES, sizeof(*sm->code));
     cache_free(&sm->l1);
     sm_file_free(sm);
 }
