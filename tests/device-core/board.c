@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#define _DEFAULT_SOURCE /* anonymous mappings */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* anonymous mappings, mremap */
+#endif
 #include "tests/device-core/board.h"
 #include "ppu/dma.h"
 #include "ppu/mmu.h"
@@ -191,6 +193,21 @@ static uint8_t *memory_new(size_t bytes)
 static void memory_free(uint8_t *memory, size_t bytes)
 {
     munmap(memory - PPU_PAGE_64K, bytes + 2 * PPU_PAGE_64K);
+}
+
+/* Pages go from one to the other: none is copied, or even looked at. The old one is zero then. */
+static void memory_move(uint8_t *to, uint8_t *from, size_t bytes)
+{
+    if (mremap(from, bytes, bytes, MREMAP_MAYMOVE | MREMAP_FIXED | MREMAP_DONTUNMAP, to) != to) {
+        memcpy(to, from, bytes); /* an old kernel */
+    }
+}
+
+void board_move_memory(struct board *to, struct board *from)
+{
+    assert_int_equal(to->config.vram_bytes, from->config.vram_bytes);
+    memory_move(to->vram, from->vram, to->config.vram_bytes);
+    memory_move(to->sys, from->sys, SYS_BYTES);
 }
 
 struct board *board_new(const struct core_config *config)

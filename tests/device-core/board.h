@@ -70,6 +70,8 @@ struct board {
 struct core_config board_small_config(uint32_t sm_threads);
 struct board *board_new(const struct core_config *config);
 void board_free(struct board *board);
+/* Gives what is in VRAM and in system memory to a board that is made alike. */
+void board_move_memory(struct board *to, struct board *from);
 /* What the firmware does first: protected range, rings, trace ring. */
 void board_boot(struct board *board);
 /* Runs the bottom half until nothing asks for it. */

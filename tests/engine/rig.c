@@ -293,8 +293,7 @@ struct rig *rig_moved(struct rig *rig)
     assert_non_null(state);
     struct rig *other = rig_new_config(&rig->board->config);
     core_pause(other->board->core);
-    memcpy(other->board->vram, rig->board->vram, MACHINE_VRAM);
-    memcpy(other->board->sys, rig->board->sys, SYS_BYTES);
+    board_move_memory(other->board, rig->board);
     other->board->now_ns = rig->board->now_ns;
     memcpy(other->board->root, rig->board->root, sizeof(other->board->root));
     if (!core_load(other->board->core, state, len, &error)) {
