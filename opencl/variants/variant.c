@@ -9,6 +9,7 @@
 #include "opencl/api/host_clock.h"
 #include "opencl/build/cache.h"
 #include "opencl/build/compile_thread.h"
+#include "opencl/build/compiler_dl.h"
 #include "opencl/build/foreign.h"
 #include "opencl/build/target.h"
 #include "ppu/macros.h"
@@ -211,7 +212,9 @@ static char *key_text(const struct job *job)
 static enum ppu_compile_status read_source(const struct variants *owner, cl_program program,
                                            struct ppu_compiled *bitcode)
 {
-    const struct ppu_compile_options options = { .options = owner->options, .clang_ms = CLANG_MS };
+    const struct ppu_compile_options options = { .options = owner->options,
+                                                 .clang_ms = CLANG_MS,
+                                                 .fork_server = fork_server_path() };
     const struct compiler *compiler = compile_thread_compiler();
 
     return compiler ? compiler->compile_source(program->source, program->source_bytes, &options, bitcode)
