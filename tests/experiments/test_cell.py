@@ -76,6 +76,18 @@ def same_bits():
     assert len({cell["results"]["device_ns"] for cell in cells}) >= 3, cells
 
 
+def kernels_as_written():
+    """Which launch is the first that takes a variant depends on the host, so none does."""
+    with tempfile.TemporaryDirectory() as folder:
+        program = Path(folder) / "told"
+        program.write_text('#!/bin/sh\n[ "$PPU_ALIAS" = off ]\necho "variants $?"\n'
+                           f'exec {TOP}/build/plain/tools/study-grain "$@"\n')
+        program.chmod(0o755)
+        small = Small(how="queue", command=f"{program} {{how}} {{grain}}")
+        results = [json.loads(text)["results"] for text in small.run_all(small.folder).values()]
+        assert [result["variants"] for result in results] == ["0", "0"], results
+
+
 def other_cells():
     small = Small()
     keys = small.keys()
@@ -124,6 +136,7 @@ def failures():
 if __name__ == "__main__":
     tap.main([
         ("a cell has the same bits on an idle machine and on a crowded one", same_bits),
+        ("a cell runs kernels as they were written, without variants", kernels_as_written),
         ("another machine, input or program is another cell; the others stay", other_cells),
         ("the table has a row for each cell, and names those without a result", table_and_plots),
         ("a cell that fails is named, with what its program said", failures),
