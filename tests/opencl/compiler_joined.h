@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The compiler that OpenCL tests on the joined machine have. */
+/* Says where OpenCL tests on the joined machine compile. */
 #ifndef TESTS_OPENCL_COMPILER_JOINED_H
 #define TESTS_OPENCL_COMPILER_JOINED_H
 
