@@ -93,14 +93,14 @@ class Client:
             return str(refusal)
         raise AssertionError((command, body))
 
-    def event(self, name, **wanted):
-        """The next event of this name that has these members; those before it are skipped."""
+    def event(self, *names, **wanted):
+        """The next event of one of these names that has these members; those before it are skipped."""
         while True:
             while self.next_event < len(self.messages):
                 message = self.messages[self.next_event]
                 self.next_event += 1
                 body = message.get("body", {})
-                if message["type"] == "event" and message["event"] == name and all(body.get(k) == v for k, v in wanted.items()):
+                if message["type"] == "event" and message["event"] in names and all(body.get(k) == v for k, v in wanted.items()):
                     return body
             self.take()
 
