@@ -16,6 +16,7 @@ sys.path.insert(0, str(TOP / "tests"))
 import tap  # noqa: E402
 
 SCRATCH, LIBRARY = Path(sys.argv[1]), Path(sys.argv[2])
+LIMIT_S = 240  # a run takes seconds of a processor, which many may share
 TORN = """
 void tmdq_zero(void);
 void tmdq_swapped_out(void);
@@ -63,7 +64,7 @@ def compiled(source, step):
 def runs_clean(program):
     """False as soon as the first test has failed, or when it takes too long."""
     with subprocess.Popen([program], cwd=TOP, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as run:
-        limit = threading.Timer(60, run.kill)
+        limit = threading.Timer(LIMIT_S, run.kill)
         limit.start()
         failed = any("FAILED" in line for line in run.stderr)
         limit.cancel()
