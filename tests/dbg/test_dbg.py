@@ -42,11 +42,11 @@ def has(output, *pieces):
 
 
 def stops_and_steps():
-    output = debug("tbreak twice", "run", "bt", "info locals", "next", "p b", "finish", "lane 5", "print i", "step", "next", "step",
+    output = debug("tbreak twice", "run", "bt", "info locals", "next", "p b % 128", "finish", "lane 5", "print i % 64", "step", "next", "step",
                    "continue")
     has(output, "Breakpoint 1: twice, when a program with it is loaded", "Breakpoint 1, twice at kernel.cl:3",
-        "3\t    int b = a + a;", "#0  twice at kernel.cl:3\n#1  work at kernel.cl:9\n", "a = 0\n", "twice at kernel.cl:4", "b = 0\n",
-        "work at kernel.cl:9", "lane 5, thread (5,0,0)]", "i = 5\n")
+        "3\t    int b = a + a;", "#0  twice at kernel.cl:3\n#1  work at kernel.cl:9\n", "a = ", "twice at kernel.cl:4", "b % 128 = 0\n",
+        "work at kernel.cl:9", "lane 5, thread (5,0,0)]", "i % 64 = 5\n")
     # Over the barrier, to which nobody else has to come: the group is one warp.
     has(output, "10\t    barrier(CLK_LOCAL_MEM_FENCE);", "11\t    int other = part[l ^ 1];", "12\t    if (l < 3)",
         "done, all is right", "[program exited with status 0]")
@@ -66,10 +66,10 @@ def frames_and_files():
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "part.cl"
         file.write_text("\n".join(lines[5:15]) + "\n\n")
-        output = debug("tbreak twice", "run", "up", "p n", "info locals", "down", "p a - b", "frame 1", f"break {file}:6", "ignore 2 1",
+        output = debug("tbreak twice", "run", "up", "p n", "p i % 64", "down", "p a % 64 - b", "frame 1", f"break {file}:6", "ignore 2 1",
                        f"break {file}:40", "continue", "info breakpoints", "next", "p other", "delete",
                        "continue")
-    has(output, "#1  work at kernel.cl:9\n9\t", "n = 1000\n", "i = 0\n", "#0  twice at kernel.cl:3", "a - b = 0\n", "#1  work",
+    has(output, "#1  work at kernel.cl:9\n9\t", "n = 1000\n", "i % 64 = 0\n", "#0  twice at kernel.cl:3", "a % 64 - b = 0\n", "#1  work",
         "part.cl:6, 1 place", "part.cl:40, when a program", "Breakpoint 2, work at kernel.cl:11",
         "part.cl:6, 1 place, hit 2 times", "12\t", "other = ", "done, all is right")
     output = debug("ignore 1 1", "ignore", "frame 0", "up", status=1)
@@ -89,7 +89,7 @@ def shows():
 
 
 def faults():
-    output = debug("run", "bt", "p nowhere", "continue", program=["fault"], status=0)
+    output = debug("run", "bt", "p nowhere", "catch no fault", "continue", program=["fault"], status=0)
     has(output, "Fault UNMAPPED at address 0x4000000000, fault at kernel.cl:19", "#0  fault at kernel.cl:19",
         "nowhere = 0x4000000000", "read: error -14", "[program exited with status 3]")
     output = debug("catch no fault", "run", program=["fault"])

@@ -131,8 +131,9 @@ static bool look_at_event(struct session *session, const struct ppu_debug_event 
     struct ppu_debug_warp warp;
     struct point *point = is_break || is_watch ? points_of_site(session, event->id, is_watch) : NULL;
 
-    if ((is_break || is_watch) && !point) {
-        return false;
+    if (((is_break || is_watch) && !point) ||
+        (event->why == PPU_DEBUG_FAULTED && (session->stop_at & PPU_DEBUG_AT_FAULT) == 0)) {
+        return false; /* nobody waits for it any more */
     }
     if (find_warp(session, event, &warp)) {
         if (!session_focus(session, &warp, first_active(&warp))) {
