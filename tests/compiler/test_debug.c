@@ -49,7 +49,7 @@ static bool value_of(const struct model *model, uint32_t insn, const uint8_t *lo
     struct info_variable variable;
 
     *value = 0;
-    if (!info_find(model->info, insn, name, &variable) || variable.where == INFO_LOST) {
+    if (!info_find(model->info, insn, 0, name, &variable) || variable.where == INFO_LOST) {
         return false;
     }
     if (variable.where == INFO_CONSTANT) {
@@ -228,7 +228,7 @@ static char *type_text(struct info *info, uint32_t insn, const char *name)
     FILE *out = open_memstream(&text, &bytes);
 
     assert_non_null(out);
-    assert_true(info_find(info, insn, name, &variable));
+    assert_true(info_find(info, insn, 0, name, &variable));
     info_type_name(variable.type, out);
     fprintf(out, " %d", (int)variable.space);
     fclose(out);
@@ -251,7 +251,7 @@ static void expect_print(struct info *info, uint32_t insn, const char *name, con
     FILE *out = open_memstream(&text, &bytes);
 
     assert_non_null(out);
-    assert_true(info_find(info, insn, name, &variable));
+    assert_true(info_find(info, insn, 0, name, &variable));
     info_print(variable.type, value, out);
     fclose(out);
     assert_string_equal(text, wanted);
@@ -290,11 +290,11 @@ static void types_are_known(void **state)
     expect_print(info, insns[0], "bytes", bytes, "{1, 2, 3, 4, 5, 6}");
     expect_print(info, insns[0], "one", &half, "1.5");
     expect_print(info, insns[0], "d", &d, "-0.10000000000000001");
-    assert_true(info_find(info, insns[0], "o", &variable));
+    assert_true(info_find(info, insns[0], 0, "o", &variable));
     assert_true(info_member(variable.type, "in", &member, &offset));
     assert_int_equal(offset, 16);
     assert_false(info_member(variable.type, "out", &member, &offset));
-    assert_true(info_find(info, insns[0], "v", &variable));
+    assert_true(info_find(info, insns[0], 0, "v", &variable));
     assert_true(info_target(variable.type, &member, NULL));
     assert_true(info_member(member, "w", &member, &offset));
     assert_int_equal(offset, 12);
@@ -322,7 +322,7 @@ static void read_all(const uint8_t *bytes, size_t size, FILE *out)
     for (uint32_t insn = 0; info && insn < 200; insn += 17) {
         uint32_t line = insn / 8, insns[8];
         info_frames(info, insn, frames);
-        info_variables(info, insn, print_it, out);
+        info_variables(info, insn, 0, print_it, out);
         info_at_line(info, NULL, &line, insns, 8);
         info_at_function(info, "k", insns, 8);
     }
