@@ -7,8 +7,6 @@
 
 struct caps caps;
 
-#define VRAM_MIN (16ull * PPU_MIB)
-
 struct count {
     uint32_t reg;
     uint32_t least;
@@ -32,14 +30,14 @@ uint32_t caps_init(void)
 {
     caps.features = hal_read(PPU_REG_FEATURES);
     caps.vram_bytes = hal_read(PPU_REG_VRAM_SIZE_LO) | (uint64_t)hal_read(PPU_REG_VRAM_SIZE_HI) << 32;
-    if (caps.vram_bytes < VRAM_MIN) {
-        return PPU_REG_VRAM_SIZE_LO;
-    }
     for (uint32_t i = 0; i < PPU_ARRAY_SIZE(counts); i++) {
         *counts[i].value = hal_read(counts[i].reg);
         if (*counts[i].value < counts[i].least || *counts[i].value > counts[i].most) {
             return counts[i].reg;
         }
+    }
+    if (caps.vram_bytes < PPU_MIN_VRAM(caps.sms, caps.channels)) {
+        return PPU_REG_VRAM_SIZE_LO;
     }
     /* A channel's entry of the semaphore table has the channel's number. */
     return hal_read(PPU_REG_ARMED) < caps.channels ? (uint32_t)PPU_REG_ARMED : 0;

@@ -24,7 +24,7 @@
 #define FAIRNESS_TURNS 8u                /* one turn in so many goes to the lowest priority, so that none starves */
 #define RETRY_NS (100 * TIMER_NS_PER_US) /* a need that nobody reports as met is tried again */
 
-static FW_DMA struct channel channels[PPU_MAX_CHANNELS];
+static FW_DMA_ROWS struct channel channels[PPU_MAX_CHANNELS];
 
 static const struct ppu_state_span channel_spans[] = {
 #define PPU_STATE_CHANNEL(name, member, doc) STATE_SPAN(struct channel, member),
@@ -56,6 +56,7 @@ const struct state_rows channel_fault_state_rows = {
 static struct list_node ready[PPU_PRIORITIES]; /* RUNNING channels */
 static uint32_t ready_priorities;              /* bit p: ready[p] is not empty */
 static uint32_t turns;
+static uint32_t closed_from;                             /* channels below it are open */
 static struct list_node needing[CHANNEL_NEEDS_COPY + 1]; /* WAITING channels, by need */
 
 /*
@@ -136,7 +137,8 @@ static void channel_timer(struct timer *timer)
 
 void channel_init(void)
 {
-    memset(channels, 0, sizeof(channels));
+    memset(channels, 0, caps.channels * sizeof(channels[0]));
+    closed_from = 0;
     quota_total(PPU_RESOURCE_CHANNELS, caps.channels);
     ready_priorities = 0;
     turns = 0;
@@ -193,12 +195,10 @@ void channel_move_put(struct channel *channel)
 
 static struct channel *find_closed(void)
 {
-    for (uint32_t i = 0; i < caps.channels; i++) {
-        if (channels[i].state == PPU_CHANNEL_CLOSED) {
-            return &channels[i];
-        }
+    while (closed_from < caps.channels && channels[closed_from].state != PPU_CHANNEL_CLOSED) {
+        closed_from++;
     }
-    return NULL;
+    return closed_from < caps.channels ? &channels[closed_from] : NULL;
 }
 
 struct channel *channel_open(uint32_t context, ppu_va_t ring, uint32_t entries, uint32_t priority, uint32_t vector)
@@ -242,6 +242,7 @@ static void channel_ended(struct channel *channel)
             workq_close(channel->workq);
         }
         channel_enter(channel, PPU_CHANNEL_CLOSED);
+        closed_from = PPU_MIN(closed_from, channel_index(channel));
         quota_give(PPU_RESOURCE_CHANNELS, channel->context);
         context_remove_channel(channel->context);
     } else {

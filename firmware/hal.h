@@ -26,6 +26,16 @@
  */
 #define FW_DMA __attribute__((section("fw_dma"), aligned(8)))
 
+/*
+ * The same, for a table with a row for each of what a device may have many or few of. The MCU's start-up code leaves it
+ * alone: who keeps it zeroes the rows that there are.
+ */
+#ifdef __arm__
+#define FW_DMA_ROWS __attribute__((section("fw_dma_rows"), aligned(8)))
+#else
+#define FW_DMA_ROWS FW_DMA
+#endif
+
 void firmware_main(void);
 
 /* Register at byte offset `reg` (regs.def), as the MCU sees it. A store has its whole effect before it returns. */

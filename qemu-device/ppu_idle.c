@@ -28,7 +28,7 @@ static int64_t now_ns(void)
 /* This and the next two need no lock. */
 static bool is_asked(const PPUState *s)
 {
-    return qatomic_read(&s->idle.kicked) || (s->mailbox && qatomic_read(&s->mailbox->words));
+    return qatomic_read(&s->idle.kicked) || (s->mailbox && ppu_mailbox_is_rung(s->mailbox));
 }
 
 /* An interrupt that the MCU will take, or that ends its sleep. */

@@ -23,7 +23,7 @@
 
 #define MCU_HZ (100 * 1000 * 1000)
 #define MCU_IRQ_LINES 32
-#define MCU_REGS_BYTES (64 * KiB)
+#define MCU_REGS_BYTES (128 * KiB)
 #define MCU_VRAM_LIMIT (1 * GiB)
 #define MCU_AFFINITY \
     0xff00000000ull /* Aff3 no CPU of the machine has: numbers stay unique. PSCI skips M-profile cores */

@@ -82,9 +82,10 @@ static const MemoryRegionOps doorbells_ops = {
 static uint64_t tcm_guard_read(void *opaque, hwaddr offset, unsigned size)
 {
     PPUState *s = opaque;
-    MemoryRegion *tcm = offset < PPU_MCU_ITCM_BYTES ? &s->mcu.itcm : &s->mcu.dtcm;
+    const bool itcm = offset < PPU_MCU_ITCM_BYTES;
+    MemoryRegion *tcm = itcm ? &s->mcu.itcm : &s->mcu.dtcm;
 
-    return ldn_le_p((uint8_t *)memory_region_get_ram_ptr(tcm) + offset % PPU_MCU_ITCM_BYTES, size);
+    return ldn_le_p((uint8_t *)memory_region_get_ram_ptr(tcm) + offset - (itcm ? 0 : PPU_MCU_ITCM_BYTES), size);
 }
 
 static void tcm_guard_write(void *opaque, hwaddr offset, uint64_t value, unsigned size)
@@ -103,7 +104,7 @@ static const MemoryRegionOps tcm_guard_ops = {
     .impl = { .min_access_size = 1, .max_access_size = 8 },
 };
 
-QEMU_BUILD_BUG_ON(PPU_BAR0_ITCM + PPU_MCU_ITCM_BYTES != PPU_BAR0_DTCM || PPU_MCU_DTCM_BYTES != PPU_MCU_ITCM_BYTES);
+QEMU_BUILD_BUG_ON(PPU_BAR0_ITCM + PPU_MCU_ITCM_BYTES != PPU_BAR0_DTCM);
 
 void ppu_pci_protect_tcm(PPUState *s, bool protect)
 {

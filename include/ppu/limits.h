@@ -8,13 +8,21 @@
 
 #include "ppu/base.h"
 
-#define PPU_MAX_CHANNELS 1024u
+#define PPU_MAX_CHANNELS 4096u
 #define PPU_MAX_CONTEXTS 256u /* address spaces */
 #define PPU_MAX_SLOTS 64u     /* task-table slots (A5) */
-#define PPU_MAX_SMS 64u
+#define PPU_MAX_SMS 256u
+#define PPU_MAX_GPCS 64u
+#define PPU_MAX_THREADS 64u /* host threads that run SMs */
 #define PPU_MAX_VECTORS 32u /* MSI-X */
-#define PPU_MAX_ARMED 1024u /* semaphore-table entries, one a parked channel */
+#define PPU_MAX_ARMED 4096u /* semaphore-table entries, one a parked channel */
 #define PPU_MAX_COPIES 256u /* queued copies */
+
+/*
+ * The least VRAM of a machine. Token queues of its SMs and records of its channels lie there, in what the firmware
+ * keeps for itself: those of many in more.
+ */
+#define PPU_MIN_VRAM(sms, channels) ((sms) > 64u || (channels) > 1024u ? 32ull * PPU_MIB : 16ull * PPU_MIB)
 
 #define PPU_LANES 32u /* lanes of one pass (D1) */
 #define PPU_MAX_WAVE 128u

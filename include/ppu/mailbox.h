@@ -16,7 +16,7 @@
 #include "ppu/limits.h"
 
 #define PPU_MAILBOX_WORDS (PPU_MAX_CHANNELS / 32u)
-_Static_assert(PPU_MAILBOX_WORDS <= 32, "a bit for each word");
+#define PPU_MAILBOX_SUMMARY (PPU_MAILBOX_WORDS / 32u)
 
 /* Zeros at first. What one side writes often lies apart from what the other does. */
 struct ppu_mailbox {
@@ -28,12 +28,14 @@ struct ppu_mailbox {
     uint32_t reserved1[15];
     uint32_t vectors; /* the device sets the bits of vectors that it raises, the client takes them */
     uint32_t reserved2[15];
-    uint32_t words; /* bit n: word n of `rung` is not zero; the client sets bits, the device takes them */
-    uint32_t reserved3[15];
+    /* A bit for each word of `rung`, n % 32 of word n / 32: it is not zero. The client sets bits, the device takes
+     * them. */
+    uint32_t words[PPU_MAILBOX_SUMMARY];
+    uint32_t reserved3[16u - PPU_MAILBOX_SUMMARY];
     uint32_t rung[PPU_MAILBOX_WORDS]; /* a bit for each channel; the client sets bits, the device takes them */
     uint32_t put[PPU_MAX_CHANNELS];   /* client: GP_PUT of each channel that it has rung */
 };
-PPU_ASSERT_SIZE(struct ppu_mailbox, 256 + 128 + 4 * PPU_MAX_CHANNELS);
+PPU_ASSERT_SIZE(struct ppu_mailbox, 256 + 4 * PPU_MAILBOX_WORDS + 4 * PPU_MAX_CHANNELS);
 PPU_ASSERT_OFFSET(struct ppu_mailbox, client_looks, 64);
 PPU_ASSERT_OFFSET(struct ppu_mailbox, vectors, 128);
 PPU_ASSERT_OFFSET(struct ppu_mailbox, words, 192);
@@ -78,8 +80,19 @@ static inline bool ppu_mailbox_ring(struct ppu_mailbox *mailbox, uint32_t channe
 {
     __atomic_store_n(&mailbox->put[channel], put, __ATOMIC_RELAXED);
     __atomic_fetch_or(&mailbox->rung[channel / 32u], 1u << channel % 32u, __ATOMIC_RELEASE);
-    __atomic_fetch_or(&mailbox->words, 1u << channel / 32u, __ATOMIC_SEQ_CST);
+    __atomic_fetch_or(&mailbox->words[channel / 1024u], 1u << channel / 32u % 32u, __ATOMIC_SEQ_CST);
     return ppu_mailbox_is_looked_at(&mailbox->device_looks);
+}
+
+/* Device: something was rung that it has not taken. */
+static inline bool ppu_mailbox_is_rung(const struct ppu_mailbox *mailbox)
+{
+    uint32_t words = 0;
+
+    for (uint32_t i = 0; i < PPU_MAILBOX_SUMMARY; i++) {
+        words |= __atomic_load_n(&mailbox->words[i], __ATOMIC_SEQ_CST);
+    }
+    return words != 0;
 }
 
 /* Device: GP_PUT of a channel whose bit it took. */

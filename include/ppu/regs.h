@@ -26,17 +26,17 @@ enum ppu_reg_count {
 #undef PPU_REG
 };
 
-#define PPU_REG_SPACE 0x6000u /* bytes that hold registers */
+#define PPU_REG_SPACE 0x14000u /* bytes that hold registers */
 
 /* BARs. */
 #define PPU_BAR_REGS 0
 #define PPU_BAR_DOORBELLS 2
 #define PPU_BAR_VRAM 4
 #define PPU_BAR0_SIZE (4u * PPU_MIB)
-#define PPU_BAR0_MSIX_TABLE 0x10000u
-#define PPU_BAR0_MSIX_PBA 0x18000u
-#define PPU_BAR0_ITCM 0x100000u /* windows onto the MCU's memories; writable while it is held */
-#define PPU_BAR0_DTCM 0x180000u
+#define PPU_BAR0_MSIX_TABLE 0x20000u
+#define PPU_BAR0_MSIX_PBA 0x28000u
+#define PPU_BAR0_ITCM 0x180000u /* windows onto the MCU's memories; writable while it is held */
+#define PPU_BAR0_DTCM 0x200000u
 
 /* The MCU's memory map. */
 #define PPU_MCU_ITCM 0x00000000u
@@ -45,7 +45,7 @@ enum ppu_reg_count {
 #define PPU_MCU_VRAM 0x60000000u   /* first GiB of VRAM */
 #define PPU_MCU_WINDOW 0xa0000000u /* 64 KiB of system memory at WINDOW_HI:LO */
 #define PPU_MCU_ITCM_BYTES (512u * PPU_KIB)
-#define PPU_MCU_DTCM_BYTES (512u * PPU_KIB)
+#define PPU_MCU_DTCM_BYTES (2u * PPU_MIB)
 #define PPU_MCU_WINDOW_BYTES (64u * PPU_KIB)
 
 /* FEATURES */
@@ -73,6 +73,8 @@ enum ppu_irq {
     PPU_IRQ_ERROR = 4, /* DEVICE_ERROR is not zero */
     PPU_IRQ_COUNT = 5,
 };
+
+#define PPU_DB_NONE UINT32_MAX /* DB_NEXT */
 
 /* DEVICE_ERROR */
 #define PPU_DEVERR_RING (1u << 0)  /* ring base or size unusable, or its head is beyond its tail */

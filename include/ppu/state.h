@@ -15,7 +15,7 @@
 #include "ppu/debug.h"
 #include "ppu/limits.h"
 
-#define PPU_STATE_VERSION 2u
+#define PPU_STATE_VERSION 3u
 #define PPU_STATE_LOOK_NS 250000000u   /* the device looks at `asked` at least so often */
 #define PPU_STATE_WATCH_NS 20000000u   /* and as often as that after somebody asked, */
 #define PPU_STATE_AWAKE_NS 3000000000u /* for so long */
@@ -105,8 +105,8 @@ struct ppu_telemetry {
     uint64_t device[PPU_TELEMETRY_DEVICE_ROWS];
     uint64_t sm[PPU_MAX_SMS][PPU_TELEMETRY_SM_ROWS];
     uint64_t count[PPU_MAX_SMS][PPU_COUNTERS];
-    uint64_t gpc[PPU_MAX_SMS][PPU_TELEMETRY_GPC_ROWS];
-    uint64_t thread[PPU_MAX_SMS][PPU_TELEMETRY_THREAD_ROWS];
+    uint64_t gpc[PPU_MAX_GPCS][PPU_TELEMETRY_GPC_ROWS];
+    uint64_t thread[PPU_MAX_THREADS][PPU_TELEMETRY_THREAD_ROWS];
     uint64_t context[PPU_MAX_CONTEXTS][PPU_TELEMETRY_CONTEXT_ROWS];
     uint64_t slot[PPU_MAX_SLOTS][PPU_TELEMETRY_SLOT_ROWS];
 };

@@ -8,7 +8,6 @@
 #include "qemu-device/core/memory/guest_mem.h"
 #include "qemu-device/core/tier/tier.h"
 
-#define MIN_VRAM (16ull * PPU_MIB)
 #define MAX_VRAM (1ull << 40)
 #define MIN_LINE 32u
 #define MAX_LINE 1024u /* a line lies in one page */
@@ -53,11 +52,11 @@ struct limit {
 };
 
 static const struct limit limits[] = {
-    { offsetof(struct core_config, channels), 1, PPU_MAX_CHANNELS, "channels must be 1 to 1024" },
+    { offsetof(struct core_config, channels), 1, PPU_MAX_CHANNELS, "channels must be 1 to 4096" },
     { offsetof(struct core_config, contexts), 1, PPU_MAX_CONTEXTS, "contexts must be 1 to 256" },
     { offsetof(struct core_config, slots), 1, PPU_MAX_SLOTS, "slots must be 1 to 64" },
-    { offsetof(struct core_config, sms), 1, PPU_MAX_SMS, "sms must be 1 to 64" },
-    { offsetof(struct core_config, gpcs), 1, PPU_MAX_SMS, "gpcs must be 1 to 64" },
+    { offsetof(struct core_config, sms), 1, PPU_MAX_SMS, "sms must be 1 to 256" },
+    { offsetof(struct core_config, gpcs), 1, PPU_MAX_GPCS, "gpcs must be 1 to 64" },
     { offsetof(struct core_config, sm_warps), PPU_MAX_CTA_THREADS / PPU_LANES, CORE_MAX_SM_WARPS,
       "sm-warps must be 32 to 256" },
     { offsetof(struct core_config, sm_ctas), 1, CORE_MAX_SM_CTAS, "sm-ctas must be 1 to 256" },
@@ -104,7 +103,7 @@ const char *core_config_check(const struct core_config *config)
 {
     uint64_t vram = config->vram_bytes;
 
-    if (vram < MIN_VRAM || vram > MAX_VRAM || !PPU_IS_POWER_OF_TWO(vram)) {
+    if (vram < PPU_MIN_VRAM(0, 0) || vram > MAX_VRAM || !PPU_IS_POWER_OF_TWO(vram)) {
         return "vram-size must be a power of two from 16 MiB to 1 TiB";
     }
     for (size_t i = 0; i < PPU_ARRAY_SIZE(limits); i++) {
@@ -113,6 +112,9 @@ const char *core_config_check(const struct core_config *config)
         if (value < limits[i].min || value > limits[i].max) {
             return limits[i].sentence;
         }
+    }
+    if (vram < PPU_MIN_VRAM(config->sms, config->channels)) {
+        return "vram-size must be at least 32 MiB with more than 64 sms or 1024 channels";
     }
     if (engine_level(config->engine_level) == 0) {
         return "engine-level must be 0 (the best), 1 (plain C), or one of x86-64-v2 to v4 that the host has: 2 to 4";

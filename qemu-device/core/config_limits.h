@@ -10,7 +10,7 @@
 #define CORE_MAX_SM_CTAS CORE_MAX_SM_WARPS
 #define CORE_MAX_SM_VREGS (1u << 20)
 #define CORE_MAX_SM_SHARED (16u * PPU_MIB)
-#define CORE_MAX_SM_THREADS 64u
+#define CORE_MAX_SM_THREADS PPU_MAX_THREADS
 #define CORE_MAX_RESIDENT (PPU_MAX_SMS * CORE_MAX_SM_CTAS) /* CTAs that can be on SMs at once */
 
 #endif

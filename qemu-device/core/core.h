@@ -21,7 +21,7 @@ struct ppu_mailbox;
 
 /* Size of a machine (A1, A8). core_config_check() says what is wrong with one. */
 struct core_config {
-    uint64_t vram_bytes; /* power of two, 16 MiB to 1 TiB */
+    uint64_t vram_bytes; /* power of two, PPU_MIN_VRAM to 1 TiB */
     uint32_t channels;   /* 1 to PPU_MAX_CHANNELS */
     uint32_t contexts;   /* 1 to PPU_MAX_CONTEXTS */
     uint32_t slots;      /* 1 to PPU_MAX_SLOTS */

@@ -7,6 +7,9 @@
 
 struct core;
 
-void doorbell_clear(struct core *core, uint32_t word, uint32_t channels);
+/* Next channel that was rung, from the one after what doorbell_take() was told last; PPU_DB_NONE: none. */
+uint32_t doorbell_next(struct core *core);
+/* The channel, which exists, does not count as rung any more. */
+void doorbell_take(struct core *core, uint32_t channel);
 
 #endif

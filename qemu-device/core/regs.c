@@ -170,9 +170,22 @@ static uint32_t mcu_idle(struct core *core, uint32_t index, enum core_side side)
     return reg_get(core, PPU_REG_IRQ_PENDING);
 }
 
-static void db_pending(struct core *core, uint32_t index, uint32_t value)
+static uint32_t db_next(struct core *core, uint32_t index, enum core_side side)
 {
-    doorbell_clear(core, index, value);
+    (void)index;
+    (void)side;
+    return doorbell_next(core);
+}
+
+static void db_take(struct core *core, uint32_t index, uint32_t value)
+{
+    (void)index;
+    if (value >= core->config.channels) {
+        core_guest_error(core, "DB_TAKE: no channel %u", value);
+        core_device_error(core, PPU_DEVERR_ARG);
+        return;
+    }
+    doorbell_take(core, value);
 }
 
 static void ring_base(struct core *core, uint32_t index, uint32_t value)
@@ -446,7 +459,8 @@ static const struct row_hooks hooks[ROW_COUNT] = {
     [ROW_VECTOR_RAISE] = { .write = vector_raise },
     [ROW_IRQ_PENDING] = { .write = irq_pending },
     [ROW_MCU_IDLE] = { .read = mcu_idle },
-    [ROW_DB_PENDING] = { .write = db_pending },
+    [ROW_DB_NEXT] = { .read = db_next },
+    [ROW_DB_TAKE] = { .write = db_take },
     [ROW_RING_BASE] = { .write = ring_base, .error = PPU_DEVERR_RING },
     [ROW_TRACE_BASE] = { .write = trace_base, .error = PPU_DEVERR_TRACE },
     [ROW_STATE_UPDATE] = { .write = state_update },
@@ -674,10 +688,23 @@ void regs_init(struct core *core)
 
 /* ---- snapshot ---- */
 
+/* Elements of the row, from the first on, that a snapshot has: those that the machine has, and may hold something. */
+static uint32_t saved_elements(const struct core *core, enum row row)
+{
+    uint32_t count = 0;
+
+    while (rows[row].owner != DEVICE && count < rows[row].count && exists(core, &hooks[row], count)) {
+        count++;
+    }
+    return count;
+}
+
 void regs_save(struct core *core, struct snap *snap)
 {
     for (uint32_t row = 0; row < ROW_COUNT; row++) {
-        for (uint32_t index = 0; index < rows[row].count && rows[row].owner != DEVICE; index++) {
+        const uint32_t count = saved_elements(core, row);
+
+        for (uint32_t index = 0; index < count; index++) {
             snap_put_u32(snap, reg_get(core, rows[row].offset + 4 * index));
         }
     }
@@ -685,17 +712,14 @@ void regs_save(struct core *core, struct snap *snap)
     snap_put_u64(snap, core->timer_ns);
 }
 
-/* Rows of test hooks hold nothing without them; elements beyond the machine's size never do. */
-static bool holds_nothing(const struct core *core, enum row row, uint32_t index)
-{
-    return (rows[row].owner == HOOK && !core->config.test_hooks) || !exists(core, &hooks[row], index);
-}
-
 static bool rows_usable(const struct core *core, struct snap *snap)
 {
     for (uint32_t row = 0; row < ROW_COUNT; row++) {
-        for (uint32_t index = 0; index < rows[row].count && rows[row].owner != DEVICE; index++) {
-            if (holds_nothing(core, row, index) && reg_get(core, rows[row].offset + 4 * index) != rows[row].reset) {
+        const bool absent = rows[row].owner == HOOK && !core->config.test_hooks;
+        const uint32_t count = saved_elements(core, row);
+
+        for (uint32_t index = 0; index < count; index++) {
+            if (absent && reg_get(core, rows[row].offset + 4 * index) != rows[row].reset) {
                 return snap_refuse(snap, "%s[%u] does not exist here, and holds something", rows[row].name, index);
             }
             if ((reg_get(core, rows[row].offset + 4 * index) & ~rows[row].mask) != 0) {
@@ -710,16 +734,15 @@ static bool rows_usable(const struct core *core, struct snap *snap)
 /* A doorbell that rings is found by the MCU: each bit leads to the next. */
 static bool doorbells_usable(const struct core *core, struct snap *snap)
 {
-    const uint32_t summary = reg_get(core, PPU_REG_DB_SUMMARY);
-
     for (uint32_t word = 0; word < PPU_MAX_CHANNELS / 32; word++) {
         const uint32_t pending = reg_get(core, PPU_REG_DB_PENDING + 4 * word), first = 32 * word;
+        const uint32_t summary = reg_get(core, PPU_REG_DB_SUMMARY + 4 * (word / 32));
         const uint32_t there = core->config.channels > first ? core->config.channels - first : 0;
 
         if (there < 32 && pending >> there != 0) {
             return snap_refuse(snap, "a doorbell rings of a channel that does not exist");
         }
-        if ((pending != 0) != (summary >> word & 1)) {
+        if ((pending != 0) != (summary >> word % 32 & 1)) {
             return snap_refuse(snap, "DB_SUMMARY and word %u of DB_PENDING contradict each other", word);
         }
     }
@@ -743,7 +766,9 @@ static bool regs_usable(const struct core *core, struct snap *snap)
 void regs_load(struct core *core, struct snap *snap)
 {
     for (uint32_t row = 0; row < ROW_COUNT; row++) {
-        for (uint32_t index = 0; index < rows[row].count && rows[row].owner != DEVICE; index++) {
+        const uint32_t count = saved_elements(core, row);
+
+        for (uint32_t index = 0; index < count; index++) {
             reg_set(core, rows[row].offset + 4 * index, snap_get_u32(snap));
         }
     }

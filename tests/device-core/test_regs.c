@@ -53,6 +53,7 @@ static struct core_config largest(void)
     config.contexts = PPU_MAX_CONTEXTS;
     config.slots = PPU_MAX_SLOTS;
     config.sms = PPU_MAX_SMS;
+    config.vram_bytes = PPU_MIN_VRAM(PPU_MAX_SMS, PPU_MAX_CHANNELS);
     return config;
 }
 
@@ -207,15 +208,17 @@ static void ctx_save_takes_areas(void **state)
 static void mailbox_rings(void **state)
 {
     struct board *board = *state;
-    struct ppu_mailbox mailbox = { .words = 1u << 1 | 1u << 31, .rung = { [0] = 1, [1] = 1u << 2 | 1u << 30 } };
+    struct ppu_mailbox mailbox = { .words = { 1u << 1, [3] = 1u << 31 },
+                                   .rung = { [0] = 1, [1] = 1u << 2 | 1u << 30 } };
 
     mailbox.put[34] = 7;
-    mailbox.rung[31] = 1u << 31;
+    mailbox.rung[127] = 1u << 31;
     core_mailbox_serve(board->core, &mailbox);
     assert_int_equal(mcu_read(board, PPU_REG_DB_PENDING), 0);
     assert_int_equal(mcu_read(board, PPU_REG_DB_PENDING + 4), 1u << 2);
     assert_int_equal(mcu_read(board, PPU_REG_GP_PUT + 4 * 34), 7);
-    assert_true(mailbox.words == 0 && mailbox.rung[0] == 1 && mailbox.rung[1] == 0 && mailbox.rung[31] == 0);
+    assert_true(mailbox.words[0] == 0 && mailbox.words[3] == 0 && mailbox.rung[0] == 1 && mailbox.rung[1] == 0 &&
+                mailbox.rung[127] == 0);
     assert_int_equal(board->guest_errors, 2);
 }
 
@@ -495,14 +498,68 @@ static void doorbell_rings(void **state)
 
     mcu_write(board, PPU_REG_IRQ_PENDING, 1u << PPU_IRQ_DOORBELL);
     assert_false(board->irq[PPU_IRQ_DOORBELL]);
-    mcu_write(board, PPU_REG_DB_PENDING + 4, 1u << 1);
+    assert_int_equal(mcu_read(board, PPU_REG_DB_NEXT), 33);
+    mcu_write(board, PPU_REG_DB_TAKE, 33);
     assert_int_equal(mcu_read(board, PPU_REG_DB_SUMMARY), 1u << 1);
-    mcu_write(board, PPU_REG_DB_PENDING + 4, 1u << 2);
+    assert_int_equal(mcu_read(board, PPU_REG_DB_NEXT), 34);
+    mcu_write(board, PPU_REG_DB_TAKE, 34);
     assert_int_equal(mcu_read(board, PPU_REG_DB_SUMMARY), 0);
+    assert_int_equal(mcu_read(board, PPU_REG_DB_NEXT), PPU_DB_NONE);
 
     /* A ring between the two clears above is seen: the line rises again. */
     core_doorbell_write(board->core, 33 * PPU_DOORBELL_STRIDE + PPU_DB_RING, 0);
     assert_true(board->irq[PPU_IRQ_DOORBELL]);
+}
+
+/* On a machine with all channels, the next that rang is found in a circle, however many others there are. */
+static void doorbells_in_a_circle(void **state)
+{
+    struct board *board = *state;
+    static bool rung[PPU_MAX_CHANNELS];
+    uint64_t random = random_seed();
+    uint32_t first = 0, left = 0;
+
+    memset(rung, 0, sizeof(rung));
+    for (uint32_t n = 0; n < 40000; n++) {
+        if (random_below(&random, 1u << n % 7) == 0) {
+            const uint32_t channel = n < 4 ? PPU_MAX_CHANNELS - 1 - n : random_below(&random, PPU_MAX_CHANNELS);
+
+            core_doorbell_write(board->core, (uint64_t)channel * PPU_DOORBELL_STRIDE + PPU_DB_RING, 0);
+            left += !rung[channel];
+            rung[channel] = true;
+        }
+        const uint32_t next = mcu_read(board, PPU_REG_DB_NEXT);
+        if (left == 0) {
+            assert_int_equal(next, PPU_DB_NONE);
+            continue;
+        }
+        for (uint32_t i = 0; !rung[first] && i < PPU_MAX_CHANNELS; i++) {
+            first = (first + 1) % PPU_MAX_CHANNELS;
+        }
+        assert_int_equal(next, first);
+        mcu_write(board, PPU_REG_DB_TAKE, next);
+        rung[first] = false;
+        left--;
+        first = (first + 1) % PPU_MAX_CHANNELS;
+    }
+    /* Nothing is left of them after a reset. */
+    core_doorbell_write(board->core, (uint64_t)PPU_DOORBELL_STRIDE * (PPU_MAX_CHANNELS - 1) + PPU_DB_RING, 0);
+    core_reset(board->core);
+    assert_int_equal(mcu_read(board, PPU_REG_DB_NEXT), PPU_DB_NONE);
+    for (uint32_t word = 0; word < PPU_REGS_DB_SUMMARY; word++) {
+        assert_int_equal(mcu_read(board, PPU_REG_DB_SUMMARY + 4 * word), 0);
+    }
+}
+
+static void takes_of_no_channel(void **state)
+{
+    struct board *board = *state;
+
+    core_doorbell_write(board->core, PPU_DB_RING, 0);
+    mcu_write(board, PPU_REG_DB_TAKE, board->config.channels);
+    mcu_write(board, PPU_REG_DB_TAKE, PPU_MAX_CHANNELS);
+    assert_int_equal(mcu_read(board, PPU_REG_DEVICE_ERROR), PPU_DEVERR_ARG);
+    assert_int_equal(mcu_read(board, PPU_REG_DB_NEXT), 0);
 }
 
 static void doorbell_of_no_channel(void **state)
@@ -780,6 +837,16 @@ static void config_limits(void **state)
     REFUSED(contexts, PPU_MAX_CONTEXTS + 1, "contexts");
     REFUSED(slots, PPU_MAX_SLOTS + 1, "slots");
     REFUSED(sms, 0, "sms");
+    REFUSED(sms, PPU_MAX_SMS + 1, "sms");
+    bad.channels = PPU_MAX_CHANNELS;
+    bad.sms = PPU_MAX_SMS;
+    bad.gpcs = PPU_MAX_GPCS;
+    assert_null(core_config_check(&bad));
+    bad.gpcs = 2 * PPU_MAX_GPCS; /* which divides the SMs */
+    assert_non_null(core_config_check(&bad));
+    bad.gpcs = PPU_MAX_GPCS;
+    bad.vram_bytes = 16 * PPU_MIB;
+    assert_non_null(strstr(core_config_check(&bad), "vram-size must be at least 32 MiB"));
     REFUSED(gpcs, 3, "gpcs");
     REFUSED(gpcs, 0, "gpcs");
     REFUSED(sm_warps, 31, "sm-warps");
@@ -819,7 +886,7 @@ static void state_text(void **state)
     free(text);
 }
 
-/* A line for each of 1,024 channels does not push out what comes last. */
+/* A line for each of 4,096 channels does not push out what comes last. */
 static void state_text_of_all_channels(void **state)
 {
     struct board *board = *state;
@@ -831,7 +898,7 @@ static void state_text_of_all_channels(void **state)
     char *text = core_state_text(board->core);
     assert_non_null(text);
     assert_non_null(strstr(text, "\nchannel 0: GP_GET 4294967295, GP_PUT 4294967295, doorbell rung\n"));
-    assert_non_null(strstr(text, "\nchannel 1023: GP_GET 4294967295, GP_PUT 4294967295, doorbell rung\n"));
+    assert_non_null(strstr(text, "\nchannel 4095: GP_GET 4294967295, GP_PUT 4294967295, doorbell rung\n"));
     free(text);
 }
 
@@ -857,6 +924,9 @@ int main(void)
         { "every offset can be read and written [A1]", every_offset, setup, teardown, NULL },
         { "guest errors are rate-limited [A1]", errors_are_rate_limited, setup, teardown, NULL },
         { "a doorbell sets its bit, its word and GP_PUT, once [A2]", doorbell_rings, setup_small, teardown, NULL },
+        { "doorbells of 4,096 channels are found in a circle [A2]", doorbells_in_a_circle, setup, teardown, NULL },
+        { "a doorbell that the MCU takes of no channel is refused [A2]", takes_of_no_channel, setup_small, teardown,
+          NULL },
         { "a doorbell of no channel is refused [A2]", doorbell_of_no_channel, setup_small, teardown, NULL },
         { "the MCU is released, locks up, is held, is released [A1]", mcu_life, setup_small, teardown, NULL },
         { "holding the MCU ends what it started [A1]", holding_ends_what_the_mcu_started, setup_small, teardown, NULL },

@@ -244,12 +244,19 @@ static void cancel_copies(uint32_t tag)
 
 /* ---- Registers. ---- */
 
-static void doorbell_summary(void)
+/* A channel that was rung, at or after R(DB_TAKE) if there is one. */
+static uint32_t doorbell_next(void)
 {
-    R(DB_SUMMARY) = 0;
-    for (uint32_t i = 0; i < 32; i++) {
-        R(DB_SUMMARY) |= mock.reg[PPU_REG_DB_PENDING / 4 + i] ? 1u << i : 0;
+    const uint32_t first = R(DB_TAKE), words = PPU_MAX_CHANNELS / 32;
+    for (uint32_t i = 0; i <= words; i++) {
+        const uint32_t word = (first / 32 + i) % words;
+        const uint32_t pending =
+            mock.reg[PPU_REG_DB_PENDING / 4 + word] & (i == 0 ? UINT32_MAX << first % 32 : UINT32_MAX);
+        if (pending != 0) {
+            return 32 * word + (uint32_t)__builtin_ctz(pending);
+        }
     }
+    return PPU_DB_NONE;
 }
 
 static bool in_array(uint32_t reg, uint32_t first, uint32_t count, uint32_t *index)
@@ -264,14 +271,16 @@ void hal_write(uint32_t reg, uint32_t value)
 {
     uint32_t index;
     assert_true(reg < PPU_REG_SPACE && reg % 4 == 0);
+    mock.accesses++;
     if (reg == PPU_REG_DMA_SUBMIT) {
         submit(value);
     } else if (reg == PPU_REG_VECTOR_RAISE) {
         assert_true(value < PPU_MAX_VECTORS);
         mock.raised[value]++;
-    } else if (IN(DB_PENDING)) {
-        mock.reg[reg / 4] &= ~value;
-        doorbell_summary();
+    } else if (reg == PPU_REG_DB_TAKE) {
+        assert_true(value < PPU_MAX_CHANNELS);
+        mock.reg[PPU_REG_DB_PENDING / 4 + value / 32] &= ~(1u << value % 32);
+        R(DB_TAKE) = (value + 1) % PPU_MAX_CHANNELS;
     } else if (IN(SLOT_START)) {
         slot_start(index, value);
     } else if (IN(SLOT_CONTROL)) {
@@ -305,8 +314,12 @@ void hal_write(uint32_t reg, uint32_t value)
 uint32_t hal_read(uint32_t reg)
 {
     assert_true(reg < PPU_REG_SPACE && reg % 4 == 0);
+    mock.accesses++;
     if (reg == PPU_REG_HOOK_FAIL_ALLOC) {
         return R(HOOK_FAIL_ALLOC) ? R(HOOK_FAIL_ALLOC)-- : 0;
+    }
+    if (reg == PPU_REG_DB_NEXT) {
+        return doorbell_next();
     }
     uint32_t index;
     if (IN(SLOT_RUN_US)) {
@@ -439,6 +452,13 @@ void mock_start_with_slots(uint32_t slots, uint32_t contexts)
     start();
 }
 
+void mock_start_with_channels(uint32_t channels)
+{
+    mock_reset();
+    R(CHANNELS) = channels;
+    start();
+}
+
 void mock_settle(void)
 {
     sem_post(&firmware_turn);
@@ -501,7 +521,6 @@ void mock_doorbell(uint32_t channel, uint32_t put)
 {
     mock.reg[PPU_REG_GP_PUT / 4 + channel] = put;
     mock.reg[PPU_REG_DB_PENDING / 4 + channel / 32] |= 1u << channel % 32;
-    doorbell_summary();
     R(IRQ_PENDING) |= 1u << PPU_IRQ_DOORBELL;
     mock_settle();
 }

@@ -58,6 +58,7 @@ struct mock {
     uint32_t marks[16]; /* times each mark was written */
     char log[4096];
     uint32_t log_used;
+    uint32_t accesses; /* to registers */
 };
 
 extern struct mock mock;
@@ -68,6 +69,8 @@ void mock_start(void);
 void mock_start_with_hooks(void);
 /* The same with so many slots and address spaces. */
 void mock_start_with_slots(uint32_t slots, uint32_t contexts);
+/* The same with so many channels. */
+void mock_start_with_channels(uint32_t channels);
 /* Ends the firmware. */
 void mock_stop(void);
 

@@ -793,6 +793,36 @@ static void scribbled_tmdq_harms_its_context_only(void **state)
     }
 }
 
+/* Accesses to registers for a doorbell of the last channel, when as many have nothing to do as the device has. */
+static uint32_t doorbell_accesses(uint32_t channels)
+{
+    mock_start_with_channels(channels);
+    const uint32_t context = mock_context();
+    uint32_t last = 0;
+    for (uint32_t i = 0; i < channels; i++) {
+        last = mock_channel(context, MOCK_MEMORY_VA, 16, i % PPU_PRIORITIES, 0);
+        assert_int_equal(last, i);
+    }
+    const uint32_t before = mock.accesses;
+    mock_doorbell(last, 0);
+    const uint32_t accesses = mock.accesses - before;
+    /* The lowest number that was closed is opened next. */
+    assert_int_equal(end_channel(PPU_ADMIN_CHANNEL_DESTROY, 7), 0);
+    assert_int_equal(end_channel(PPU_ADMIN_CHANNEL_DESTROY, 3), 0);
+    assert_int_equal(mock_channel(context, MOCK_MEMORY_VA, 16, 0, 0), 3);
+    assert_int_equal(mock_channel(context, MOCK_MEMORY_VA, 16, 0, 0), 7);
+    mock_stop();
+    return accesses;
+}
+
+static void doorbell_of_the_last_of_many(void **state)
+{
+    (void)state;
+    const uint32_t of_ten = doorbell_accesses(10);
+    assert_in_range(of_ten, 3, 20);
+    assert_int_equal(doorbell_accesses(PPU_MAX_CHANNELS), of_ten);
+}
+
 int main(void)
 {
 #define TEST(name, function)                       \
@@ -804,6 +834,8 @@ int main(void)
         TEST("GP_PUT beyond the ring is a fault [A2]", put_beyond_the_ring),
         TEST("a ring that is not mapped is a fault [A2]", ring_without_memory),
         TEST("the doorbell of a closed channel is reported [A2]", doorbell_of_closed_channel),
+        { "a doorbell costs as much at 4,096 channels as at 10 [A2]", doorbell_of_the_last_of_many, mock_setup,
+          mock_teardown, NULL },
         TEST("bad methods fault their channel alone [A2]", bad_methods_are_refused),
         TEST("bad ring entries are faults [A2]", bad_entries_are_refused),
         TEST("bad block headers are faults [A2]", bad_headers_are_refused),

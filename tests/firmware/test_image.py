@@ -31,7 +31,7 @@ def problem(folder):
     if hashlib.sha1(image).digest() != build_id:
         return "has a bad build id"
     stack, reset = struct.unpack_from("<II", image, 0)
-    if not 0x20000000 < stack <= 0x20080000 or not reset & 1 or reset >= len(image):
+    if not 0x20000000 < stack <= 0x20200000 or not reset & 1 or reset >= len(image):
         return "has bad vectors"
     return None
 

@@ -18,7 +18,7 @@ static const struct {
 } bad_machines[] = {
     { PPU_REG_VRAM_SIZE_LO, 8 * PPU_MIB },
     { PPU_REG_CHANNELS, 0 },
-    { PPU_REG_CHANNELS, 1025 },
+    { PPU_REG_CHANNELS, PPU_MAX_CHANNELS + 1 },
     { PPU_REG_CONTEXTS, 0 },
     { PPU_REG_CONTEXTS, 257 },
     { PPU_REG_SLOTS, 0 },
@@ -26,6 +26,7 @@ static const struct {
     { PPU_REG_VECTORS, 1 },
     { PPU_REG_ARMED, MOCK_CHANNELS - 1 },
     { PPU_REG_SMS, 0 },
+    { PPU_REG_SMS, PPU_MAX_SMS + 1 },
     { PPU_REG_SM_WARPS, 0 },
     { PPU_REG_COPIES, 0 },
 };
@@ -38,6 +39,14 @@ static void machines_it_cannot_serve(void **state)
         mock.reg[bad_machines[i].reg / 4] = bad_machines[i].value;
         assert_int_equal(caps_init(), bad_machines[i].reg);
     }
+    /* A large machine needs more VRAM. */
+    mock_reset();
+    mock.reg[PPU_REG_VRAM_SIZE_LO / 4] = 16 * PPU_MIB;
+    assert_int_equal(caps_init(), 0);
+    mock.reg[PPU_REG_SMS / 4] = 65;
+    assert_int_equal(caps_init(), PPU_REG_VRAM_SIZE_LO);
+    mock.reg[PPU_REG_VRAM_SIZE_LO / 4] = 32 * PPU_MIB;
+    assert_int_equal(caps_init(), 0);
 }
 
 /* For the smallest VRAM and more, on the smallest and the largest machine: no overlap, all aligned, room for the
@@ -47,6 +56,9 @@ static void layouts(void **state)
     (void)state;
     for (uint32_t shift = 24; shift <= 40; shift++) {
         for (uint32_t large = 0; large < 2; large++) {
+            if (large && 1ull << shift < PPU_MIN_VRAM(PPU_MAX_SMS, PPU_MAX_CHANNELS)) {
+                continue;
+            }
             mock_reset();
             assert_int_equal(caps_init(), 0);
             caps.vram_bytes = 1ull << shift;

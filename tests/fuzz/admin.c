@@ -159,7 +159,8 @@ static void act(struct fuzz_input *input, bool over_queue, uint32_t *steps)
         }
         break;
     case 2:
-        stepped_doorbell(not_victims(what / 8u, world->victim_channel, 0x3ffu), PPU_DB_PUT, fuzz_u8(input));
+        stepped_doorbell(not_victims(what / 8u, world->victim_channel, PPU_MAX_CHANNELS - 1u), PPU_DB_PUT,
+                         fuzz_u8(input));
         break;
     case 3:
         pass = pass < *steps ? pass : *steps;

@@ -135,7 +135,9 @@ static void client_rings(struct fuzz_input *input)
     const uint32_t victims = world->victim_channel;
     struct ppu_mailbox *const mailbox = calloc(1, sizeof(*mailbox));
 
-    mailbox->words = fuzz_u8(input) & 1u ? fuzz_u32(input) : ~0u;
+    for (uint32_t i = 0; i < PPU_MAILBOX_SUMMARY; i++) {
+        mailbox->words[i] = fuzz_u8(input) & 1u ? fuzz_u32(input) : ~0u;
+    }
     for (uint32_t left = fuzz_u8(input) % 8u; left != 0; left--) {
         mailbox->rung[fuzz_u8(input) % PPU_MAILBOX_WORDS] ^= 1u << fuzz_u8(input) % 32u;
         mailbox->put[fuzz_u16(input) % PPU_MAX_CHANNELS] = fuzz_u8(input);

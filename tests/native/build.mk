@@ -4,7 +4,7 @@ RUNTIME_native-machine := $(QEMU) firmware $(BUILD)/kernels/counter.ppu
 TIMEOUT_native-machine := 120
 $(eval $(call ppu_test,native-machine,tests/native/test_machine.c,-D_GNU_SOURCE -Iruntime/include,ppu -pthread,asan))
 
-RUNTIME_native-large := $(QEMU) firmware
+RUNTIME_native-large := $(QEMU) firmware $(BUILD)/kernels/counter.ppu
 TIMEOUT_native-large := 120
 $(eval $(call ppu_test,native-large,tests/native/test_large.c,-D_GNU_SOURCE -Iruntime/include,ppu -pthread,plain))
 

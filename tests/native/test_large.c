@@ -14,8 +14,10 @@
 #include "ppu/limits.h"
 #include "ppu/macros.h"
 #include "ppu/mmu.h"
+#include "ppu/regs.h"
 #include "runtime/deadline.h"
 #include "runtime/native/machine.h"
+#include "runtime/transport.h"
 
 #define WAIT_NS (30 * NS_PER_S)
 #define GIB (1024ull * PPU_MIB)
@@ -47,8 +49,8 @@ static int setup(void **state)
     struct ppu_transport *transport = NULL;
     struct ppu_error error = { .code = PPU_OK };
 
-    snprintf(shape, sizeof(shape), "sms=%u,gpcs=1,channels=%u,contexts=%u,slots=%u", PPU_MAX_SMS, PPU_MAX_CHANNELS,
-             PPU_MAX_CONTEXTS, PPU_MAX_SLOTS);
+    snprintf(shape, sizeof(shape), "sms=%u,gpcs=%u,channels=%u,contexts=%u,slots=%u", PPU_MAX_SMS, PPU_MAX_GPCS,
+             PPU_MAX_CHANNELS, PPU_MAX_CONTEXTS, PPU_MAX_SLOTS);
     if (ppu_machine_start(&options, &large.machine, &error) != PPU_OK ||
         ppu_machine_transport(large.machine, 0, &transport, &error) != PPU_OK ||
         ppu_device_open(transport, NULL, &large.device, &error) != PPU_OK) {
@@ -186,13 +188,74 @@ static void all_channels(void **state)
     ok(ppu_memory_free(memory));
 }
 
+/* A grid that fills the machine has CTAs on each SM, the last one too, and each counts for itself. */
+static void all_sms(void **state)
+{
+    const struct large *large = *state;
+    const struct ppu_device_info *info = ppu_device_info(large->device);
+    const uint32_t ctas = info->sms * info->sm_ctas;
+    struct ppu_transport *transport = NULL;
+    struct ppu_program *program = NULL;
+    const struct ppu_kernel *kernel = NULL;
+    struct ppu_memory *memory = NULL;
+    struct ppu_channel *channel = NULL;
+    struct ppu_stream *stream = NULL;
+    struct ppu_event done;
+    struct ppu_error error;
+
+    ok(ppu_machine_transport(large->machine, 0, &transport, &error));
+    ok(ppu_program_load_file(large->context, "build/kernels/counter.ppu", &program, &error));
+    ok(ppu_kernel_find(program, "counter", &kernel));
+    ok(ppu_memory_create(large->context, PPU_MEMORY_VRAM, PPU_PAGE_2M, &memory));
+    const ppu_va_t va = ppu_memory_va(memory, large->context);
+    const uint64_t params[] = { va.va, va.va + 8 };
+    const struct ppu_launch launch = {
+        .grid = { ctas }, .cta = { PPU_LANES }, .params = params, .param_bytes = sizeof(params), .coresident = true
+    };
+    ok(ppu_channel_create(large->context, NULL, &channel));
+    ok(ppu_stream_create(channel, &stream));
+    ok(ppu_stream_launch(stream, kernel, &launch, &done));
+    ok(ppu_event_wait(&done, WAIT_NS));
+    assert_int_equal(*(uint32_t *)ppu_memory_host(memory), ctas * PPU_LANES);
+    for (uint32_t sm = 0; sm < info->sms; sm++) {
+        assert_int_not_equal(transport->ops->reg_read(transport, PPU_REG_SM_INSNS_LO + 4 * sm), 0);
+    }
+    ok(ppu_channel_destroy(channel));
+    ok(ppu_stream_destroy(stream));
+    ok(ppu_program_unload(program));
+    ok(ppu_memory_free(memory));
+}
+
+/* What is beyond the limits is refused in a sentence, before anything runs. */
+static void beyond_the_limits(void **state)
+{
+    static const struct {
+        const char *shape, *word;
+    } cases[] = {
+        { "sms=257,gpcs=1", "sms must be 1 to 256" },
+        { "channels=4097", "channels must be 1 to 4096" },
+        { "sms=256,gpcs=128", "gpcs must be 1 to 64" },
+        { "sms=256,vram-size=16M", "vram-size must be at least 32 MiB" },
+    };
+    (void)state;
+
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(cases); i++) {
+        const struct ppu_machine_options options = { .ppu = &cases[i].shape };
+        struct ppu_machine *machine = NULL;
+        struct ppu_error error = { .code = PPU_OK };
+
+        assert_int_not_equal(ppu_machine_start(&options, &machine, &error), PPU_OK);
+        if (!strstr(error.text, cases[i].word)) {
+            fail_msg("%s: %s", cases[i].shape, error.text);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(says_its_size),
-        cmocka_unit_test(idle_takes_little),
-        cmocka_unit_test(vram_to_its_end),
-        cmocka_unit_test(all_channels),
+        cmocka_unit_test(says_its_size), cmocka_unit_test(idle_takes_little), cmocka_unit_test(vram_to_its_end),
+        cmocka_unit_test(all_channels),  cmocka_unit_test(all_sms),           cmocka_unit_test(beyond_the_limits),
     };
 
     return cmocka_run_group_tests_name("the largest machine", tests, setup, teardown);

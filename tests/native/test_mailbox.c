@@ -68,19 +68,24 @@ static int box_close(void **state)
 
 /* ---- the device's side ---- */
 
+static void device_take_word(struct box *box, uint32_t word)
+{
+    for (uint32_t rung = ppu_mailbox_take(&box->shared.rung[word]); rung != 0; rung &= rung - 1) {
+        uint32_t channel = 32 * word + (uint32_t)__builtin_ctz(rung);
+        uint32_t put = ppu_mailbox_put(&box->shared, channel);
+        assert_true(put >= box->last[channel]);
+        box->last[channel] = put;
+    }
+}
+
 /* False: nothing was there. A channel's GP_PUT never goes back here. */
 static bool device_take(struct box *box)
 {
-    uint32_t words = ppu_mailbox_take(&box->shared.words);
-    bool any = words != 0;
+    const bool any = ppu_mailbox_is_rung(&box->shared);
 
-    for (; words != 0; words &= words - 1) {
-        uint32_t word = (uint32_t)__builtin_ctz(words);
-        for (uint32_t rung = ppu_mailbox_take(&box->shared.rung[word]); rung != 0; rung &= rung - 1) {
-            uint32_t channel = 32 * word + (uint32_t)__builtin_ctz(rung);
-            uint32_t put = ppu_mailbox_put(&box->shared, channel);
-            assert_true(put >= box->last[channel]);
-            box->last[channel] = put;
+    for (uint32_t i = 0; i < PPU_MAILBOX_SUMMARY; i++) {
+        for (uint32_t words = ppu_mailbox_take(&box->shared.words[i]); words != 0; words &= words - 1) {
+            device_take_word(box, 32 * i + (uint32_t)__builtin_ctz(words));
         }
     }
     return any;

@@ -9,6 +9,7 @@ Each microcontroller and the machine's own processors are an inferior each, foun
 channels, slots, tasks and task descriptors print themselves on a line (`print channels[2]`; `print/r` shows every field).
 """
 
+import itertools
 import os
 import re
 import struct
@@ -285,7 +286,7 @@ class Channels(Subcommand):
     word = "channels"
 
     def run(self):
-        for channel in elements(symbol("channels")):
+        for channel in itertools.islice(elements(symbol("channels")), int(symbol("caps")["channels"])):
             if int(channel["state"]):
                 print(channel)
 

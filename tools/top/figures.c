@@ -94,8 +94,8 @@ void figures_compute(const struct device *device, struct figures *figures)
 
     *figures = (struct figures){
         .sms = (uint32_t)PPU_MIN(now->device[PPU_TELEMETRY_DEVICE_SMS], PPU_MAX_SMS),
-        .gpcs = (uint32_t)PPU_MIN(now->device[PPU_TELEMETRY_DEVICE_GPCS], PPU_MAX_SMS),
-        .threads = (uint32_t)PPU_MIN(now->device[PPU_TELEMETRY_DEVICE_THREADS], PPU_MAX_SMS),
+        .gpcs = (uint32_t)PPU_MIN(now->device[PPU_TELEMETRY_DEVICE_GPCS], PPU_MAX_GPCS),
+        .threads = (uint32_t)PPU_MIN(now->device[PPU_TELEMETRY_DEVICE_THREADS], PPU_MAX_THREADS),
         .faults = view_get(&device->now, PPU_STATE_STAT_COUNT, PPU_KEY_FAULTS),
     };
     compute_loads(device, figures);

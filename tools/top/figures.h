@@ -15,13 +15,13 @@ struct figures {
     double sm_load[PPU_MAX_SMS];
     double sm_occupancy[PPU_MAX_SMS]; /* percent of the warps that it holds, now */
     uint32_t gpcs;
-    uint32_t gpc_ctas[PPU_MAX_SMS]; /* on their SMs, now */
-    double gpc_l15[PPU_MAX_SMS];    /* percent of what was looked for in the cache that they share, and found */
-    double gpc_tlb[PPU_MAX_SMS];    /* the same of their TLB */
+    uint32_t gpc_ctas[PPU_MAX_GPCS]; /* on their SMs, now */
+    double gpc_l15[PPU_MAX_GPCS];    /* percent of what was looked for in the cache that they share, and found */
+    double gpc_tlb[PPU_MAX_GPCS];    /* the same of their TLB */
     double mcu_load;
     double process_load;
     uint32_t threads;
-    double thread_load[PPU_MAX_SMS];
+    double thread_load[PPU_MAX_THREADS];
     uint32_t waiting[PPU_PRIORITIES]; /* tasks */
     uint32_t running[PPU_PRIORITIES];
     uint32_t slots;

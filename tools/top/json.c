@@ -188,7 +188,7 @@ static json_t *gpcs(const struct view *view)
     const struct ppu_telemetry *telemetry = &view->area->telemetry;
     json_t *array = json_array();
 
-    for (uint32_t i = 0; i < PPU_MIN(telemetry->device[PPU_TELEMETRY_DEVICE_GPCS], (uint64_t)PPU_MAX_SMS); i++) {
+    for (uint32_t i = 0; i < PPU_MIN(telemetry->device[PPU_TELEMETRY_DEVICE_GPCS], (uint64_t)PPU_MAX_GPCS); i++) {
         json_t *object = json_object();
         put(object, "number", json_integer(i));
 #define PPU_TELEMETRY_GPC(name, doc) \

@@ -7,6 +7,7 @@
 #include "qemu-device/core/config_limits.h"
 #include "qemu-device/core/core_state.h"
 #include "qemu-device/core/dist/cta.h"
+#include "qemu-device/core/dist/local_memory.h"
 #include "qemu-device/core/dist/place.h"
 #include "qemu-device/core/dist/slot.h"
 #include "qemu-device/core/dist/switch_area.h"
@@ -131,9 +132,11 @@ static bool add_saved(struct core *core, const struct dist_slot *slot, struct sn
     return true;
 }
 
-static bool backings_agree(const struct dist_census *census, const struct dist_slot *slot, struct snap *snap)
+static bool backings_agree(const struct core *core, const struct dist_slot *slot, struct snap *snap)
 {
-    for (uint32_t word = 0; word < CORE_MAX_RESIDENT / 64; word++) {
+    const struct dist_census *census = core->dist.census;
+
+    for (uint32_t word = 0; word < local_words(core); word++) {
         uint64_t wrong = census->backings[slot->task.slot][word] ^ slot->local_used[word];
 
         if (wrong != 0) {
@@ -176,7 +179,7 @@ static bool slot_agrees(struct core *core, const struct dist_slot *slot, struct 
         return snap_refuse(snap, "places 0x%llx of the save area are in use, CTAs have 0x%llx",
                            (unsigned long long)slot->save_used, (unsigned long long)(saved | on_sms));
     }
-    return begun_agree(slot, snap) && add_saved(core, slot, snap) && backings_agree(census, slot, snap);
+    return begun_agree(slot, snap) && add_saved(core, slot, snap) && backings_agree(core, slot, snap);
 }
 
 static int by_slot_and_number(const void *a, const void *b)

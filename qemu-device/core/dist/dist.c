@@ -43,13 +43,15 @@ void dist_reset(struct core *core)
     }
     memset(dist->cursor, 0, sizeof(dist->cursor));
     memset(dist->used, 0, sizeof(dist->used));
+    memset(dist->gpc_ctas, 0, sizeof(dist->gpc_ctas));
+    dist->all_ctas = 0;
     __atomic_store_n(&dist->gangs, 0, __ATOMIC_SEQ_CST);
     dist->gang_clock = 0;
     dist->stood_back = false;
     dist->stirred = false;
     dist->flush_head = 0;
     dist->flush_count = 0;
-    dist->flush_waiting = 0;
+    dist->flush_left = 0;
     pthread_mutex_unlock(&dist->lock);
 }
 

@@ -29,6 +29,8 @@ struct dist {
     struct switch_area area[PPU_MAX_CONTEXTS];
     uint8_t cursor[PPU_MAX_SMS];
     struct dist_room used[PPU_MAX_SMS]; /* by CTAs that are there, or planned */
+    uint32_t gpc_ctas[PPU_MAX_GPCS];    /* CTAs of `used`, in sum for each GPC */
+    uint64_t all_ctas;                  /* and for all */
     uint64_t gangs;                     /* slots whose co-resident grid waits for room; also read without the lock */
     uint64_t gang_clock;                /* gives each its age */
     bool stood_back;                    /* an SM left a CTA to another since the last was handed out */
@@ -36,8 +38,9 @@ struct dist {
     struct dist_flush flush[PPU_MAX_CONTEXTS]; /* circular; the first is under way */
     uint32_t flush_head;
     uint32_t flush_count;
-    uint64_t flush_waiting;     /* SMs that have not answered the first */
-    struct dist_census *census; /* while a snapshot is loaded; else NULL */
+    uint64_t flush_waiting[PPU_MAX_SMS / 64u]; /* a bit for each SM that has not answered the first */
+    uint32_t flush_left;                       /* bits that are set there */
+    struct dist_census *census;                /* while a snapshot is loaded; else NULL */
 };
 
 void dist_reset(struct core *core);

@@ -39,7 +39,7 @@ void dist_save(struct core *core, struct snap *snap)
     for (uint32_t i = 0; i < core->config.slots; i++) {
         slot_save(core, &dist->slot[i], dist_saving(core, i), snap);
     }
-    snap_put_bytes(snap, dist->cursor, sizeof(dist->cursor));
+    snap_put_bytes(snap, dist->cursor, core->config.sms * sizeof(dist->cursor[0]));
     snap_put_u32(snap, dist->flush_count);
     for (uint32_t i = 0; i < dist->flush_count; i++) {
         const struct dist_flush *flush = &dist->flush[(dist->flush_head + i) % PPU_MAX_CONTEXTS];
@@ -68,8 +68,8 @@ static bool cursors_load(struct core *core, struct snap *snap)
 {
     struct dist *dist = &core->dist;
 
-    snap_get_bytes(snap, dist->cursor, sizeof(dist->cursor));
-    for (uint32_t sm = 0; sm < PPU_MAX_SMS; sm++) {
+    snap_get_bytes(snap, dist->cursor, core->config.sms * sizeof(dist->cursor[0]));
+    for (uint32_t sm = 0; sm < core->config.sms; sm++) {
         if (dist->cursor[sm] >= PPU_MAX_SLOTS) {
             return snap_refuse(snap, "SM %u begins with slot %u", sm, dist->cursor[sm]);
         }

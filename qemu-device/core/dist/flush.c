@@ -24,9 +24,24 @@ static void push_flushed(struct core *core, const struct dist_flush *flush)
     ring_push(core, PPU_RING_SLOT, &event);
 }
 
-uint64_t flush_all_sms(const struct core *core)
+/* Every SM is to answer the flush that begins. */
+static void await_all_sms(struct core *core)
 {
-    return UINT64_MAX >> (64 - core->config.sms);
+    for (uint32_t sm = 0; sm < core->config.sms; sm++) {
+        core->dist.flush_waiting[sm / 64] |= bit(sm % 64);
+    }
+    core->dist.flush_left = core->config.sms;
+}
+
+/* False: the SM has answered already. */
+static bool await_no_more(struct dist *dist, uint32_t sm)
+{
+    if (!(dist->flush_waiting[sm / 64] & bit(sm % 64))) {
+        return false;
+    }
+    dist->flush_waiting[sm / 64] &= ~bit(sm % 64);
+    dist->flush_left--;
+    return true;
 }
 
 static bool flush_put(struct core *core, uint32_t context, bool *first)
@@ -41,7 +56,7 @@ static bool flush_put(struct core *core, uint32_t context, bool *first)
     *first = dist->flush_count == 0;
     dist->flush_count++;
     if (*first) {
-        dist->flush_waiting = flush_all_sms(core);
+        await_all_sms(core);
     }
     return true;
 }
@@ -73,11 +88,7 @@ static bool flush_answer(struct core *core, uint32_t sm, uint32_t *context)
     struct dist *dist = &core->dist;
     const struct dist_flush *flush = &dist->flush[dist->flush_head];
 
-    if (dist->flush_count == 0 || flush->context != *context || !(dist->flush_waiting & bit(sm))) {
-        return false;
-    }
-    dist->flush_waiting &= ~bit(sm);
-    if (dist->flush_waiting != 0) {
+    if (dist->flush_count == 0 || flush->context != *context || !await_no_more(dist, sm) || dist->flush_left != 0) {
         return false;
     }
     push_flushed(core, flush);
@@ -87,7 +98,7 @@ static bool flush_answer(struct core *core, uint32_t sm, uint32_t *context)
         return false;
     }
     *context = dist->flush[dist->flush_head].context;
-    dist->flush_waiting = flush_all_sms(core);
+    await_all_sms(core);
     return true;
 }
 
@@ -117,6 +128,8 @@ bool flush_load(struct core *core, struct snap *snap)
         }
     }
     dist->flush_count = count;
-    dist->flush_waiting = count != 0 ? flush_all_sms(core) : 0;
+    if (count != 0) {
+        await_all_sms(core);
+    }
     return !snap->bad;
 }

@@ -19,8 +19,6 @@ struct dist_flush {
 
 void dist_flush_request(struct core *core, uint32_t context);
 
-/* All SMs, as bits. */
-uint64_t flush_all_sms(const struct core *core);
 /* False: as the snapshot is told. */
 bool flush_load(struct core *core, struct snap *snap);
 

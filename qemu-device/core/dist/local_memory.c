@@ -1,9 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "qemu-device/core/dist/local_memory.h"
 #include "qemu-device/core/config_limits.h"
+#include "qemu-device/core/core_state.h"
 #include "qemu-device/core/dist/mask.h"
 #include "qemu-device/core/dist/slot.h"
 #include "qemu-device/core/dist/task.h"
+
+#include <string.h>
+
+uint32_t local_words(const struct core *core)
+{
+    return (core->config.sms * core->config.sm_ctas + 63) / 64;
+}
+
+void local_clear(const struct core *core, struct dist_slot *slot)
+{
+    memset(slot->local_used, 0, local_words(core) * sizeof(slot->local_used[0]));
+}
 
 uint32_t local_take(const struct core *core, struct dist_slot *slot)
 {

@@ -9,6 +9,10 @@
 struct core;
 struct dist_slot;
 
+/* Words of `local_used` that the machine has use for: a bit for each CTA that its SMs hold. */
+uint32_t local_words(const struct core *core);
+/* No backing is used. */
+void local_clear(const struct core *core, struct dist_slot *slot);
 /* A backing that no other CTA uses; UINT32_MAX: none left. Tasks without local memory all get 0. */
 uint32_t local_take(const struct core *core, struct dist_slot *slot);
 /* Nobody uses that backing any more. */

@@ -17,8 +17,13 @@
 
 /* ---- room ---- */
 
-static void room_change(struct dist_room *room, const struct dist_task *task, bool wide, uint32_t ctas)
+/* More CTAs of the task on the SM; fewer, when the number wraps. */
+static void room_change(struct core *core, uint32_t sm, const struct dist_task *task, bool wide, uint32_t ctas)
 {
+    struct dist_room *room = &core->dist.used[sm];
+
+    core->dist.gpc_ctas[core_gpc_of(&core->config, sm)] += ctas;
+    core->dist.all_ctas += (uint64_t)(int32_t)ctas;
     room->passes += ctas * task->cta_passes;
     room->ctas += ctas;
     room->vregs += ctas * task->cta_vregs[wide];
@@ -172,7 +177,7 @@ static bool plan(struct core *core, struct dist_slot *slot)
         if (holds[sm] != 0) {
             holds[sm]--;
             slot->planned[sm]++;
-            room_change(&core->dist.used[sm], &slot->task, gang_is_wide(&slot->task), 1);
+            room_change(core, sm, &slot->task, gang_is_wide(&slot->task), 1);
             need--;
         }
     }
@@ -213,7 +218,7 @@ void place_withdraw(struct core *core, struct dist_slot *slot)
         return;
     }
     for (uint32_t sm = 0; sm < core->config.sms; sm++) {
-        room_change(&dist->used[sm], &slot->task, gang_is_wide(&slot->task), 0u - slot->planned[sm]);
+        room_change(core, sm, &slot->task, gang_is_wide(&slot->task), 0u - slot->planned[sm]);
         slot->planned[sm] = 0;
     }
     __atomic_fetch_and(&dist->gangs, ~bit(slot->task.slot), __ATOMIC_SEQ_CST);
@@ -232,11 +237,8 @@ bool place_is_planned(const struct core *core, const struct dist_slot *slot)
 static bool has_share(const struct core *core, uint32_t sm)
 {
     const struct dist *dist = &core->dist;
-    uint64_t all = 0;
+    uint64_t all = dist->all_ctas;
 
-    for (uint32_t other = 0; other < core->config.sms; other++) {
-        all += dist->used[other].ctas;
-    }
     for (uint64_t offers = dist->offering; offers != 0; offers &= offers - 1) {
         const struct dist_slot *slot = &dist->slot[__builtin_ctzll(offers)];
         /* A gang's are planned, and so counted above. */
@@ -248,13 +250,7 @@ static bool has_share(const struct core *core, uint32_t sm)
 /* CTAs on the SMs of the GPC that the SM is in. */
 static uint32_t gpc_ctas(const struct core *core, uint32_t sm)
 {
-    const uint32_t each = core->config.sms / core->config.gpcs, first = core_gpc_of(&core->config, sm) * each;
-    uint32_t ctas = 0;
-
-    for (uint32_t i = first; i < first + each; i++) {
-        ctas += core->dist.used[i].ctas;
-    }
-    return ctas;
+    return core->dist.gpc_ctas[core_gpc_of(&core->config, sm)];
 }
 
 /* True: the first SM has less to do than the second, or as much in a GPC that has less to do. */
@@ -312,7 +308,7 @@ void place_take(struct core *core, struct dist_slot *slot, bool wide, uint32_t s
     if (is_gang(slot)) {
         slot->planned[sm]--; /* the room is its own already */
     } else {
-        room_change(&dist->used[sm], &slot->task, wide, 1);
+        room_change(core, sm, &slot->task, wide, 1);
     }
     /* The SM that left this CTA to others may be the one for the next. */
     dist->stirred = dist->stirred || (dist->stood_back && dist->offering != 0);
@@ -321,11 +317,11 @@ void place_take(struct core *core, struct dist_slot *slot, bool wide, uint32_t s
 
 void place_give(struct core *core, const struct dist_slot *slot, bool wide, uint32_t sm)
 {
-    room_change(&core->dist.used[sm], &slot->task, wide, 0u - 1u);
+    room_change(core, sm, &slot->task, wide, 0u - 1u);
     place_plan(core);
 }
 
 void place_resident(struct core *core, const struct dist_slot *slot, bool wide, uint32_t sm)
 {
-    room_change(&core->dist.used[sm], &slot->task, wide, 1);
+    room_change(core, sm, &slot->task, wide, 1);
 }

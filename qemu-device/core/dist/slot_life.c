@@ -195,9 +195,9 @@ void slot_begin(struct core *core, struct dist_slot *slot, uint32_t tmd_off)
     slot->starved = false;
     slot->told = false;
     slot->was_planned = false;
-    memset(slot->planned, 0, sizeof(slot->planned));
+    memset(slot->planned, 0, core->config.sms * sizeof(slot->planned[0]));
     slot->save_used = slot->save_ready = slot->save_waiting = slot->save_told = 0;
-    memset(slot->local_used, 0, sizeof(slot->local_used));
+    local_clear(core, slot);
     slot->switched = 0;
     slot->task.start = ++core->dist.starts;
     uint16_t code = slot_read(core, slot, tmd_off);

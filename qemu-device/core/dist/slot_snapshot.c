@@ -4,13 +4,13 @@
 #include "ppu/regs.h"
 #include "ppu/save.h"
 #include "ppu/tmd.h"
-#include "qemu-device/core/config_limits.h"
 #include "qemu-device/core/core_private.h"
 #include "qemu-device/core/core_state.h"
 #include "qemu-device/core/dist/claim.h"
 #include "qemu-device/core/dist/cta.h"
 #include "qemu-device/core/dist/cta_group.h"
 #include "qemu-device/core/dist/dist.h"
+#include "qemu-device/core/dist/local_memory.h"
 #include "qemu-device/core/dist/mask.h"
 #include "qemu-device/core/dist/place.h"
 #include "qemu-device/core/dist/run_time.h"
@@ -147,7 +147,7 @@ void slot_save(struct core *core, const struct dist_slot *slot, bool saving, str
         snap_put_u32(snap, slot->save[i].local_backing);
         snap_put_u32(snap, slot->save[i].wide);
     }
-    for (uint32_t i = 0; i < CORE_MAX_RESIDENT / 64; i++) {
+    for (uint32_t i = 0; i < local_words(core); i++) {
         snap_put_u64(snap, slot->local_used[i]);
     }
     switched_save(core, slot, snap);
@@ -221,7 +221,7 @@ static bool task_usable(struct core *core, struct dist_slot *slot, struct snap *
     return true;
 }
 
-static void slot_get(struct dist_slot *slot, bool *saving, struct snap *snap)
+static void slot_get(const struct core *core, struct dist_slot *slot, bool *saving, struct snap *snap)
 {
     slot->task.tmd_off = snap_get_u32(snap);
     snap_get_bytes(snap, &slot->task.tmd, sizeof(slot->task.tmd));
@@ -242,7 +242,7 @@ static void slot_get(struct dist_slot *slot, bool *saving, struct snap *snap)
         slot->save[i].local_backing = snap_get_u32(snap);
         slot->save[i].wide = snap_get_flag(snap);
     }
-    for (uint32_t i = 0; i < CORE_MAX_RESIDENT / 64; i++) {
+    for (uint32_t i = 0; i < local_words(core); i++) {
         slot->local_used[i] = snap_get_u64(snap);
     }
 }
@@ -261,7 +261,7 @@ bool slot_load(struct core *core, struct dist_slot *slot, struct snap *snap)
     if (state > PPU_SLOT_KILLING) {
         return snap_refuse(snap, "no state %u", state);
     }
-    slot_get(slot, &saving, snap);
+    slot_get(core, slot, &saving, snap);
     if (snap->bad || !task_usable(core, slot, snap)) {
         return false;
     }

@@ -252,7 +252,7 @@ void sm_pool_free(struct core *core)
     }
     tier_free(pool->tier);
     cache_l2_free(&pool->l2);
-    for (uint32_t i = 0; i < PPU_MAX_SMS; i++) {
+    for (uint32_t i = 0; i < PPU_MAX_GPCS; i++) {
         gpc_free(&pool->gpc[i]);
     }
     pthread_cond_destroy(&pool->wake);

@@ -37,9 +37,9 @@ struct sm_pool {
     struct core *core;
     struct sm *sm;
     uint32_t sms;
-    struct cache_l2 l2;          /* when caches are modelled */
-    struct gpc gpc[PPU_MAX_SMS]; /* when caches are modelled: as many as there are */
-    struct tier *tier;           /* NULL: everything is interpreted */
+    struct cache_l2 l2;           /* when caches are modelled */
+    struct gpc gpc[PPU_MAX_GPCS]; /* when caches are modelled: as many as there are */
+    struct tier *tier;            /* NULL: everything is interpreted */
     uint32_t workers;
     struct sm_worker *worker;
     pthread_mutex_t lock; /* below all others; guards what follows */
