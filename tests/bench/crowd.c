@@ -43,7 +43,9 @@ void crowd_grow(struct crowd *crowd, uint32_t size)
 {
     for (; crowd->size < size; crowd->size++) {
         crowd->channel[crowd->size] = parked(crowd->bench);
-        hold(crowd, crowd->size);
+        if (crowd->size < CROWD_TASKS) {
+            hold(crowd, crowd->size);
+        }
     }
 }
 

@@ -8,7 +8,8 @@
 
 #include "tests/bench/bench.h"
 
-#define CROWD_MOST 1000u
+#define CROWD_MOST 4000u
+#define CROWD_TASKS 1000u /* at most: there are 1,024 task records */
 
 struct crowd {
     struct bench *bench;
@@ -19,7 +20,7 @@ struct crowd {
 };
 
 void crowd_begin(struct crowd *crowd, struct bench *bench);
-/* So many of both, spread over BENCH_WAITING TMDQs; at most CROWD_MOST. None of them runs. */
+/* So many of both, at most CROWD_MOST and CROWD_TASKS, tasks spread over BENCH_WAITING TMDQs. None of them runs. */
 void crowd_grow(struct crowd *crowd, uint32_t size);
 void crowd_end(struct crowd *crowd);
 

@@ -2,7 +2,8 @@
 /*
  * Counts instructions of the firmware between two trace marks (mark.def). QEMU counts instructions, the SMs run on the
  * virtual clock, the MCU is idle before each event: the counts are the same in every run. Each is counted again with a
- * crowd of 10, 100 and 1000 channels that are parked and as many tasks that wait in TMDQs: no path may grow with them.
+ * crowd of 10 to 4000 channels that are parked and as many tasks, up to 1000, that wait in TMDQs: no path may grow
+ * with them.
  */
 #include <stdio.h>
 #include <string.h>
@@ -201,7 +202,7 @@ static void show(struct bench *bench, const struct row *row, uint32_t crowd)
         snprintf(note, sizeof(note), "%s; median of %u, most %.0f", row->marks, ROUNDS, counts.most);
     } else {
         snprintf(note, sizeof(note), "beside %u parked channels and %u tasks in TMDQs; least of %u, median %.0f", crowd,
-                 crowd, ROUNDS, counts.median);
+                 PPU_MIN(crowd, CROWD_TASKS), ROUNDS, counts.median);
     }
     if (counts.median >= 0) {
         bench_row(name, crowd != 0 ? counts.least : counts.median, "instructions", row->budget, note);
@@ -212,12 +213,12 @@ static void show(struct bench *bench, const struct row *row, uint32_t crowd)
 int main(int argc, char **argv)
 {
     static const char *const counted[] = { "--icount", "1", "--sm-threads", "0", NULL };
-    static const uint32_t sizes[] = { 0, 10, 100, 1000 };
+    static const uint32_t sizes[] = { 0, 10, 100, 1000, CROWD_MOST };
     bool alone = argc > 1 && strcmp(argv[1], "alone") == 0;
     struct bench bench = { 0 };
     struct crowd crowd = { 0 };
 
-    bench_open(&bench, "channels=1024", counted);
+    bench_open(&bench, "channels=4096", counted);
     crowd_begin(&crowd, &bench);
     for (uint32_t size = 0; size < (alone ? 1 : PPU_ARRAY_SIZE(sizes)); size++) {
         crowd_grow(&crowd, sizes[size]);
