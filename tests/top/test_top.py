@@ -150,19 +150,19 @@ def screen(worker):
 
 
 def largest_machine():
-    """64 SMs and 32 GPCs leave room on a terminal for what comes after them."""
+    """256 SMs and 64 GPCs leave room on a terminal for what comes after them."""
     environment = os.environ | {"TERM": "vt100"}
-    with Worker(PPU_MACHINE="sms=64,gpcs=32,channels=1024") as worker:
+    with Worker(PPU_MACHINE="sms=256,gpcs=64,channels=4096") as worker:
         ppu = sample(worker)
-        assert len(ppu["sms"]) == 64 and len(ppu["gpcs"]) == 32 and len(ppu["channels"]) == 2, ppu
+        assert len(ppu["sms"]) == 256 and len(ppu["gpcs"]) == 64 and len(ppu["channels"]) == 2, ppu
         busy, = (sm for sm in ppu["sms"] if sm["ctas"])
-        assert ppu["gpcs"][busy["number"] // 2]["ctas"] == 1, ppu
+        assert ppu["gpcs"][busy["number"] // 4]["ctas"] == 1, ppu
         shown = Terminal([COMMAND, "--pid", worker.pid, "--delay", "0.5"], 40, 80, environment)
         lines = shown.wait(lambda lines: any("behind task" in line for line in lines))
         loads = [re.fullmatch(r"SM (\d+) +%:(( +(\d+|-)){16})", line.rstrip()) for line in lines if line.startswith("SM ")]
-        assert [int(match[1]) for match in loads] == list(range(0, 64, 16)), lines
+        assert [int(match[1]) for match in loads] == list(range(0, 256, 16)), lines
         ctas = [line.split(":")[1].split() for line in lines if re.match(r"GPC \d+ +CTAs:", line)]
-        assert sum(map(int, sum(ctas, []))) == 1 and [len(each) for each in ctas] == [16] * 2, lines
+        assert sum(map(int, sum(ctas, []))) == 1 and [len(each) for each in ctas] == [16] * 4, lines
         shown.press("q")
         assert shown.end() == 0
         assert worker.end() == 0
@@ -221,7 +221,7 @@ def main():
             ("GPCs have their SMs' CTAs, and what their caches found [A1]", lambda: gpcs(worker)),
             ("text, with and without options", lambda: text_forms(worker)),
             ("the screen: keys, 40 columns, another size", lambda: screen(worker)),
-            ("64 SMs in 32 GPCs fit on a terminal [A1]", largest_machine),
+            ("256 SMs in 64 GPCs fit on a terminal [A1]", largest_machine),
             ("a stream of samples ends with its process", stream_of_samples),
             ("a device that goes away while it is shown", a_device_that_goes_away),
             ("a process that was killed", a_machine_that_was_killed),
