@@ -29,6 +29,7 @@
 
 struct large {
     struct ppu_machine *machine;
+    struct ppu_transport *transport; /* the device's */
     struct ppu_device *device;
     struct ppu_context *context;
 };
@@ -46,14 +47,13 @@ static int setup(void **state)
     char shape[128];
     const char *const ppu[] = { shape };
     const struct ppu_machine_options options = { .ppu = ppu, .vram_bytes = VRAM_BYTES };
-    struct ppu_transport *transport = NULL;
     struct ppu_error error = { .code = PPU_OK };
 
     snprintf(shape, sizeof(shape), "sms=%u,gpcs=%u,channels=%u,contexts=%u,slots=%u", PPU_MAX_SMS, PPU_MAX_GPCS,
              PPU_MAX_CHANNELS, PPU_MAX_CONTEXTS, PPU_MAX_SLOTS);
     if (ppu_machine_start(&options, &large.machine, &error) != PPU_OK ||
-        ppu_machine_transport(large.machine, 0, &transport, &error) != PPU_OK ||
-        ppu_device_open(transport, NULL, &large.device, &error) != PPU_OK) {
+        ppu_machine_transport(large.machine, 0, &large.transport, &error) != PPU_OK ||
+        ppu_device_open(large.transport, NULL, &large.device, &error) != PPU_OK) {
         fail_msg("%s", error.text);
     }
     ok(ppu_context_create(large.device, &large.context));
@@ -194,7 +194,7 @@ static void all_sms(void **state)
     const struct large *large = *state;
     const struct ppu_device_info *info = ppu_device_info(large->device);
     const uint32_t ctas = info->sms * info->sm_ctas;
-    struct ppu_transport *transport = NULL;
+    struct ppu_transport *transport = large->transport;
     struct ppu_program *program = NULL;
     const struct ppu_kernel *kernel = NULL;
     struct ppu_memory *memory = NULL;
@@ -203,7 +203,6 @@ static void all_sms(void **state)
     struct ppu_event done;
     struct ppu_error error;
 
-    ok(ppu_machine_transport(large->machine, 0, &transport, &error));
     ok(ppu_program_load_file(large->context, "build/kernels/counter.ppu", &program, &error));
     ok(ppu_kernel_find(program, "counter", &kernel));
     ok(ppu_memory_create(large->context, PPU_MEMORY_VRAM, PPU_PAGE_2M, &memory));
