@@ -18,6 +18,7 @@
 #include "runtime/deadline.h"
 #include "runtime/native/machine.h"
 #include "runtime/transport.h"
+#include "tests/firmware/random.h"
 
 #define WAIT_NS (30 * NS_PER_S)
 #define GIB (1024ull * PPU_MIB)
@@ -26,6 +27,7 @@
 #define IDLE_MIB 96u
 #define USED_MIB 256u
 #define PROCESS_MIB 40u /* of which QEMU itself has 25 */
+#define CHOSEN 128u /* channels that work */
 
 struct large {
     struct ppu_machine *machine;
@@ -157,30 +159,45 @@ static void vram_to_its_end(void **state)
     ok(ppu_memory_free(piece[0]));
 }
 
-/* Each of them does work, the last one as the first. */
+/* A block of the channel changes a word, and its end is told. */
+static void work(struct ppu_channel *channel, const struct large *large, struct ppu_memory *memory, uint32_t value)
+{
+    const ppu_va_t va = ppu_memory_va(memory, large->context);
+    const uint32_t *word = ppu_memory_host(memory);
+    struct ppu_block *block = NULL;
+    struct ppu_event done;
+
+    ok(ppu_block_begin(channel, &block));
+    ppu_block_release(block, va, value, false);
+    ok(ppu_block_submit(block, &done));
+    ok(ppu_event_wait(&done, WAIT_NS));
+    assert_int_equal(*word, value);
+}
+
+/*
+ * All of them are open at once. Those at the ends of the device, and of the words in which it keeps doorbells, work, and
+ * some that the seed chooses.
+ */
 static void all_channels(void **state)
 {
     static struct ppu_channel *channel[PPU_MAX_CHANNELS];
+    static const uint32_t ends[] = { 0, 31, 32, 1023, 1024, 2047, 2048, PPU_MAX_CHANNELS - 2, PPU_MAX_CHANNELS - 1 };
     const struct large *large = *state;
     const struct ppu_channel_options options = { .entries = 4 };
     struct ppu_channel *more = NULL;
     struct ppu_memory *memory = NULL;
-    struct ppu_event done;
+    uint64_t seed = random_seed();
 
     ok(ppu_memory_create(large->context, PPU_MEMORY_VRAM, PPU_PAGE_64K, &memory));
-    const ppu_va_t va = ppu_memory_va(memory, large->context);
     for (uint32_t i = 0; i < PPU_MAX_CHANNELS; i++) {
         ok(ppu_channel_create(large->context, &options, &channel[i]));
     }
     assert_int_equal(ppu_channel_create(large->context, &options, &more), PPU_ERR_NO_RESOURCE);
-    for (uint32_t i = 0; i < PPU_MAX_CHANNELS; i++) {
-        struct ppu_block *block = NULL;
-        const ppu_va_t sem = { va.va + 16 * (i % (PPU_PAGE_64K / 16)) };
-        ok(ppu_block_begin(channel[i], &block));
-        ppu_block_release(block, sem, i + 1, false);
-        ok(ppu_block_submit(block, &done));
-        ok(ppu_event_wait(&done, WAIT_NS));
-        assert_int_equal(*(uint32_t *)(void *)((uint8_t *)ppu_memory_host(memory) + (sem.va - va.va)), i + 1);
+    for (uint32_t i = 0; i < PPU_ARRAY_SIZE(ends); i++) {
+        work(channel[ends[i]], large, memory, i + 1);
+    }
+    for (uint32_t i = 0; i < CHOSEN; i++) {
+        work(channel[random_below(&seed, PPU_MAX_CHANNELS)], large, memory, i + 1000);
     }
     for (uint32_t i = 0; i < PPU_MAX_CHANNELS; i++) {
         ok(ppu_channel_destroy(channel[i]));
