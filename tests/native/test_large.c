@@ -27,7 +27,7 @@
 #define IDLE_MIB 96u
 #define USED_MIB 256u
 #define PROCESS_MIB 40u /* of which QEMU itself has 25 */
-#define CHOSEN 128u /* channels that work */
+#define CHOSEN 128u     /* channels that work */
 
 struct large {
     struct ppu_machine *machine;
@@ -175,8 +175,8 @@ static void work(struct ppu_channel *channel, const struct large *large, struct 
 }
 
 /*
- * All of them are open at once. Those at the ends of the device, and of the words in which it keeps doorbells, work, and
- * some that the seed chooses.
+ * All of them are open at once. Those at the ends of the device, and of the words in which it keeps doorbells, work,
+ * and some that the seed chooses.
  */
 static void all_channels(void **state)
 {
