@@ -76,6 +76,7 @@ static bool ask(const char *server, const char *word, struct said *said)
     char text[TEXT_BYTES];
     bool run = run_by(server, words, &files, 0, &end);
 
+    *said = (struct said){ .pid = 0 };
     if (run) {
         assert_true(!end.late && WIFEXITED(end.status) && WEXITSTATUS(end.status) == 0);
         read_text(files.out, text);
