@@ -6,6 +6,7 @@
  * with them.
  */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -218,6 +219,7 @@ int main(int argc, char **argv)
     struct bench bench = { 0 };
     struct crowd crowd = { 0 };
 
+    bench_need(setenv("PPU_VRAM", "1G", 1) == 0 ? PPU_OK : PPU_ERR_NO_MEMORY, "room for 4,000 channels");
     bench_open(&bench, "channels=4096", counted);
     crowd_begin(&crowd, &bench);
     for (uint32_t size = 0; size < (alone ? 1 : PPU_ARRAY_SIZE(sizes)); size++) {
