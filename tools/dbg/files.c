@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Finds which files on disk programs were made of: a file's text stands in the source that a program tells. */
 #include <ctype.h>
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
-#include "ppu/macros.h"
 #include "tools/dbg/session.h"
-
-#define FILE_MOST (16u * PPU_MIB)
+#include "tools/trace/source.h"
 
 static uint32_t count_lines(const char *text, size_t bytes)
 {
@@ -19,28 +15,6 @@ static uint32_t count_lines(const char *text, size_t bytes)
         lines += text[i] == '\n';
     }
     return lines;
-}
-
-/* The text of a regular file, with a 0 behind it; NULL: errno says why not. */
-static char *read_text(const char *path)
-{
-    FILE *file = fopen(path, "re");
-    struct stat status;
-    char *text = NULL;
-
-    if (file && fstat(fileno(file), &status) == 0 && S_ISREG(status.st_mode) && status.st_size <= (off_t)FILE_MOST) {
-        text = calloc(1, (size_t)status.st_size + 1);
-        if (text && fread(text, 1, (size_t)status.st_size, file) != (size_t)status.st_size) {
-            free(text);
-            text = NULL;
-        }
-    } else if (file) {
-        errno = EINVAL;
-    }
-    if (file) {
-        fclose(file);
-    }
-    return text;
 }
 
 static struct known_file *find_known(struct session *session, const char *path)
@@ -67,7 +41,7 @@ static struct known_file *add_known(struct session *session, const char *path)
 
 bool session_know_file(struct session *session, const char *path)
 {
-    char *text = read_text(path);
+    char *text = source_read(path);
     size_t bytes = text ? strlen(text) : 0;
     struct known_file *file = text ? find_known(session, path) : NULL;
 

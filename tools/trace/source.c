@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/trace/source.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +17,7 @@ void source_look_in(const char *folder)
     first_folder = folder;
 }
 
-static char *read_text(const char *path)
+char *source_read(const char *path)
 {
     FILE *file = fopen(path, "re");
     struct stat status;
@@ -24,10 +25,12 @@ static char *read_text(const char *path)
 
     if (file && fstat(fileno(file), &status) == 0 && S_ISREG(status.st_mode) && status.st_size <= (off_t)SOURCE_MOST) {
         text = calloc(1, (size_t)status.st_size + 1);
-    }
-    if (text && fread(text, 1, (size_t)status.st_size, file) != (size_t)status.st_size) {
-        free(text);
-        text = NULL;
+        if (text && fread(text, 1, (size_t)status.st_size, file) != (size_t)status.st_size) {
+            free(text);
+            text = NULL;
+        }
+    } else if (file) {
+        errno = EINVAL;
     }
     if (file) {
         fclose(file);
@@ -48,7 +51,7 @@ char *source_of(const struct profile_program *program)
     }
     for (uint32_t i = 0; first_folder && !text && i < 2; i++) {
         int bytes = snprintf(path, sizeof(path), "%s/%s", first_folder, i == 0 ? name : slash ? slash + 1 : name);
-        text = bytes < (int)sizeof(path) ? read_text(path) : NULL;
+        text = bytes < (int)sizeof(path) ? source_read(path) : NULL;
     }
-    return text ? text : read_text(name);
+    return text ? text : source_read(name);
 }
