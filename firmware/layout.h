@@ -22,7 +22,7 @@
 #define TASK_RECORDS_ALL (TASK_RECORDS + NEST_RECORDS_MAX)
 
 #define TRACE_FW_RECORDS 4096u
-#define TRACE_DEV_RECORDS 8192u
+#define TRACE_DEV_RECORDS 16384u
 
 /* Bytes from one TMD copy to the next. It is no power of two: task_of_tmd() divides to find the record. */
 #define TMD_STRIDE 320u

@@ -260,6 +260,22 @@ static void a_device_that_has_gone_has_nothing(void **state)
     assert_int_equal(lost, 0);
 }
 
+/* A look is late by two milliseconds when nothing happens, and at once when records come faster than they are read. */
+static void pauses_follow_what_is_found(void **state)
+{
+    static const struct {
+        uint32_t last_ms, found, pause_ms;
+    } row[] = {
+        { 0, 0, 1 },   { 1, 0, 2 },    { 2, 0, 2 },    { 2, 128, 2 },  { 2, 129, 1 },
+        { 1, 129, 1 }, { 1, 1024, 1 }, { 2, 1025, 0 }, { 0, 1025, 0 }, { 2, UINT32_MAX, 0 },
+    };
+
+    (void)state;
+    for (uint32_t i = 0; i < PPU_ARRAY_SIZE(row); i++) {
+        assert_int_equal(follow_pause_ms(row[i].last_ms, row[i].found), row[i].pause_ms);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -272,6 +288,7 @@ int main(void)
         cmocka_unit_test(a_reset_begins_anew),
         cmocka_unit_test(read_while_it_is_written),
         cmocka_unit_test(a_device_that_has_gone_has_nothing),
+        cmocka_unit_test(pauses_follow_what_is_found),
     };
 
     return cmocka_run_group_tests_name("trace: follow a recorder", tests, NULL, NULL);

@@ -256,19 +256,20 @@ static void what_was_overwritten_is_told(void **state)
     struct api *api = *state;
     uint32_t before = ppu_trace_next(api->device, PPU_TRACE_OF_DEVICE);
 
-    run_grid(api, 6000); /* two records each, in a recorder of 8,192 */
+    run_grid(api, 6000); /* two records each, in a recorder of 16,384 */
+    run_grid(api, 6000);
     uint32_t written = ppu_trace_next(api->device, PPU_TRACE_OF_DEVICE) - before;
     assert_true(written >= 12000);
     watch_this_process();
     poll_all(0);
-    assert_int_equal(seen.events[RECORD_OF_DEVICE], 8192);
+    assert_int_equal(seen.events[RECORD_OF_DEVICE], 16384);
     assert_int_equal(seen.lost_of[RECORD_OF_DEVICE], 0);
     watch_end(&watch);
     watch_process_as(true);
     uint32_t opened = watch.process[0].recorder->device[ppu_device_recorded(api->device)].dev_trace_from;
     poll_all(0);
-    assert_int_equal(seen.events[RECORD_OF_DEVICE], 8192);
-    assert_int_equal(seen.lost_of[RECORD_OF_DEVICE], before + written - 8192 - opened);
+    assert_int_equal(seen.events[RECORD_OF_DEVICE], 16384);
+    assert_int_equal(seen.lost_of[RECORD_OF_DEVICE], before + written - 16384 - opened);
     watch_end(&watch);
 }
 

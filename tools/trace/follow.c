@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/trace/follow.h"
 
+#include "ppu/macros.h"
+
 /* A writer that has not completed its record after so long never will: its process has ended. */
 #define WAIT_NS 100000000u
+#define FOUND_MANY 1024u /* more may have come meanwhile, so no time is waited */
+#define FOUND_FEW 128u   /* nothing is busy */
 
 /* Partner: the writer's release of the tail. */
 static uint32_t tail_of(const struct follow *follow)
@@ -89,6 +93,14 @@ uint32_t follow_read(struct follow *follow, uint64_t now_ns, struct ppu_trace_re
         follow->next -= (uint32_t)torn; /* what was found there meanwhile were no records */
     }
     return taken;
+}
+
+uint32_t follow_pause_ms(uint32_t last_ms, uint32_t found)
+{
+    if (found > FOUND_MANY) {
+        return 0;
+    }
+    return found > FOUND_FEW ? 1 : PPU_MIN(last_ms + 1, FOLLOW_PAUSE_MOST_MS);
 }
 
 uint32_t follow_left(const struct follow *follow, uint32_t end)

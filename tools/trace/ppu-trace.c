@@ -10,6 +10,7 @@
 #include "ppu/macros.h"
 #include "tools/trace/chrome.h"
 #include "tools/trace/clock.h"
+#include "tools/trace/follow.h"
 #include "tools/trace/load.h"
 #include "tools/trace/message.h"
 #include "tools/trace/process.h"
@@ -213,18 +214,18 @@ static void watch_one(struct watch *watch, uint32_t pid)
 
 static void follow_running(struct watch *watch, const struct options *options, uint64_t began_ns)
 {
-    const struct timespec pause = { 0, RUN_POLL_MS * (long)CLOCK_NS_PER_MS };
     uint64_t end_ns = options->seconds ? began_ns + options->seconds * CLOCK_NS_PER_S : UINT64_MAX;
     uint64_t look_ns = 0;
+    uint32_t pause_ms = 0;
 
     for (uint64_t now_ns; run_interrupted() == 0 && (now_ns = clock_now_ns()) < end_ns;) {
         if (options->all && now_ns >= look_ns) {
             process_each(watch_pid, watch);
             look_ns = now_ns + CLOCK_NS_PER_S / 4;
         }
-        if (watch_poll(watch, now_ns + RUN_WANTED_NS) <= RUN_MANY) {
-            nanosleep(&pause, NULL);
-        }
+        pause_ms = follow_pause_ms(pause_ms, watch_poll(watch, now_ns + RUN_WANTED_NS));
+        const struct timespec pause = { 0, (long)(pause_ms * CLOCK_NS_PER_MS) };
+        nanosleep(&pause, NULL);
         if (options->pid != 0 && !process_is_there(options->pid)) {
             break;
         }

@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 
 #include "tools/trace/door.h"
+#include "tools/trace/follow.h"
 #include "tools/trace/message.h"
 #include "tools/trace/start.h"
 
@@ -46,7 +47,7 @@ static int status_of(int status)
 static int follow_program(struct watch *watch, struct door *door, pid_t pid)
 {
     int status = 0;
-    uint32_t count = 0;
+    uint32_t count = 0, pause_ms = 0;
 
     while (waitpid(pid, &status, WNOHANG) == 0) {
         uint64_t until_ns = clock_now_ns() + RUN_WANTED_NS;
@@ -54,7 +55,8 @@ static int follow_program(struct watch *watch, struct door *door, pid_t pid)
             kill(pid, SIGTERM);
             interrupted = 0;
         }
-        door_serve(door, watch, count > RUN_MANY ? 0 : RUN_POLL_MS, until_ns);
+        pause_ms = follow_pause_ms(pause_ms, count);
+        door_serve(door, watch, (int)pause_ms, until_ns);
         count = watch_poll(watch, until_ns);
     }
     while (watch_poll(watch, 0) > 0) {

@@ -6,8 +6,6 @@
 #include "tools/trace/clock.h"
 #include "tools/trace/watch.h"
 
-#define RUN_POLL_MS 1
-#define RUN_MANY 1024u                        /* records: more may have come meanwhile, so no time is waited */
 #define RUN_WANTED_NS (2ull * CLOCK_NS_PER_S) /* programs record so long after the tool has last asked */
 
 /* SIGINT and SIGTERM end the recording instead of the tool. */
