@@ -8,7 +8,7 @@
 #include "tools/trace/follow.h"
 #include "tools/trace/record_file.h"
 
-#define RING 8192u /* records, as the device's recorder has */
+#define RING 16384u /* records, as the device's recorder has */
 #define LAPS 500u
 #define TASK_CTAS 4096u
 #define SMS 8u
