@@ -142,6 +142,11 @@ static void host_vram_clear(void *opaque, uint64_t off, uint64_t len_bytes)
     memory_region_set_dirty(s->vram, off, len_bytes);
 }
 
+static uint64_t host_vram_zeros(void *opaque, uint64_t off)
+{
+    return ppu_vram_zeros(opaque, off);
+}
+
 static void host_vram_hide(void *opaque, bool hide)
 {
     PPUState *s = opaque;
@@ -193,6 +198,7 @@ const struct core_host_ops ppu_host_ops = {
     .mcu_cpu_ns = host_mcu_cpu_ns,
     .kick = host_kick,
     .vram_clear = host_vram_clear,
+    .vram_zeros = host_vram_zeros,
     .vram_hide = host_vram_hide,
 };
 

@@ -96,3 +96,31 @@ bool ppu_vram_discard(PPUState *s, uint64_t off, uint64_t len_bytes)
     }
     return ram_block_discard_range(block, off, len_bytes) == 0;
 }
+
+/* The file that is VRAM, whole and nothing else, and that shows all that is written there; -1: there is none. */
+static int whole_file(PPUState *s)
+{
+    RAMBlock *block = s->vram->ram_block;
+    int fd = s->vram_fd >= 0 ? s->vram_fd : qemu_ram_get_fd(block);
+    struct stat stat;
+
+    if (fd < 0 || (s->vram_fd < 0 && !qemu_ram_is_shared(block)) || fstat(fd, &stat) != 0 ||
+        (uint64_t)stat.st_size != s->config.vram_bytes) {
+        return -1;
+    }
+    return fd;
+}
+
+uint64_t ppu_vram_zeros(PPUState *s, uint64_t off)
+{
+    int fd = whole_file(s);
+
+    if (fd < 0) {
+        return 0;
+    }
+    off_t data = lseek(fd, off, SEEK_DATA);
+    if (data >= 0) {
+        return data - off;
+    }
+    return errno == ENXIO ? s->config.vram_bytes - off : 0; /* a hole to the end */
+}

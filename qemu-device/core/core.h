@@ -74,6 +74,9 @@ struct core_host_ops {
     void (*kick)(void *opaque); /* call core_bottom_half() soon, with the lock held [any] */
     /* Makes [off, off + len_bytes) of VRAM zeros, at most CORE_CLEAR_BYTES; both are multiples of 1 MiB. [lock] */
     void (*vram_clear)(void *opaque, uint64_t off, uint64_t len_bytes);
+    /* Bytes from `off` on that are zeros already, as far as the host can tell without a look at them; NULL: it cannot.
+     * [lock] */
+    uint64_t (*vram_zeros)(void *opaque, uint64_t off);
     /* VRAM is to be cleared: nobody but the core may reach it, until false. [lock] */
     void (*vram_hide)(void *opaque, bool hide);
 };

@@ -128,6 +128,15 @@ static void op_vram_clear(void *opaque, uint64_t off, uint64_t len_bytes)
     board->cleared_bytes += len_bytes;
 }
 
+static uint64_t op_vram_zeros(void *opaque, uint64_t off)
+{
+    const struct board *board = opaque;
+    const uint64_t end = board->zeros_at + board->zeros_bytes;
+
+    assert_true(core_vram_has(board->core, off, 1));
+    return off >= board->zeros_at && off < end ? end - off : 0;
+}
+
 static void op_vram_hide(void *opaque, bool hide)
 {
     ((struct board *)opaque)->hidden = hide;
@@ -135,6 +144,7 @@ static void op_vram_hide(void *opaque, bool hide)
 
 static const struct core_host_ops board_ops = {
     .vram_clear = op_vram_clear,
+    .vram_zeros = op_vram_zeros,
     .vram_hide = op_vram_hide,
     .dma_read = op_dma_read,
     .dma_write = op_dma_write,

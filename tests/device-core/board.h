@@ -63,6 +63,7 @@ struct board {
     char last_char;
     bool hidden;                             /* VRAM, from all but the core */
     uint64_t cleared_bytes;                  /* of VRAM */
+    uint64_t zeros_at, zeros_bytes;          /* of VRAM, what the host knows to be zeros */
     void (*during_dma)(struct board *board); /* called by every bus access, as a device that is reached by DMA */
 };
 

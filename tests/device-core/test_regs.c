@@ -767,6 +767,49 @@ static void clearing_goes_on_elsewhere(void **state)
     board_free(other);
 }
 
+/* Bottom halves until VRAM is there again after a reset. */
+static uint32_t parts_of_reset(struct board *board)
+{
+    uint32_t parts = 0;
+
+    host_write(board, PPU_REG_DEVICE_RESET, PPU_RESET_KEY);
+    board->cleared_bytes = 0;
+    for (; board->hidden; parts++) {
+        core_bottom_half(board->core);
+        assert_true(board->kicked || !board->hidden);
+    }
+    return parts;
+}
+
+/* A reset costs what was used of VRAM: of what the host knows to be zeros, whole parts are left out. */
+static void zeros_are_left_out(void **state)
+{
+    struct board *board = *state;
+    const uint64_t part = CORE_CLEAR_BYTES;
+
+    board->zeros_bytes = MACHINE_VRAM;
+    assert_int_equal(parts_of_reset(board), 1);
+    assert_int_equal(board->cleared_bytes, 0);
+    board->zeros_bytes = UINT64_MAX; /* more than there is */
+    assert_int_equal(parts_of_reset(board), 1);
+    assert_int_equal(board->cleared_bytes, 0);
+    board->zeros_at = 1; /* the first byte is something */
+    board->zeros_bytes = MACHINE_VRAM - 1;
+    memset(board->vram, 0xff, part);
+    assert_int_equal(parts_of_reset(board), 1 + (MACHINE_VRAM > part));
+    assert_int_equal(board->cleared_bytes, part);
+    board->zeros_at = 0; /* the last byte is */
+    memset(board->vram + MACHINE_VRAM - part, 0xff, part);
+    parts_of_reset(board);
+    assert_int_equal(board->cleared_bytes, part);
+    for (uint64_t at = 0; at < MACHINE_VRAM; at++) {
+        assert_int_equal(board->vram[at], 0);
+    }
+    board->zeros_bytes = part - 1; /* not a whole part */
+    assert_int_equal(parts_of_reset(board), MACHINE_VRAM / part);
+    assert_int_equal(board->cleared_bytes, MACHINE_VRAM);
+}
+
 static void protected_range_checked(void **state)
 {
     struct board *board = *state;
@@ -937,6 +980,7 @@ int main(void)
           teardown, NULL },
         { "VRAM is cleared when the MCU is held, from the start after another reset [A1]", clearing_waits_for_the_mcu,
           setup_small, teardown, NULL },
+        { "a reset leaves out what the host knows to be zeros [A1]", zeros_are_left_out, setup_small, teardown, NULL },
         { "a snapshot has how far VRAM is cleared [A1]", clearing_goes_on_elsewhere, setup_small, teardown, NULL },
         { "an unusable protected range is refused [A9]", protected_range_checked, setup_small, teardown, NULL },
         { "the allocation hook fails the n-th [A1]", alloc_hook_counts, setup_small, teardown, NULL },

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -173,6 +174,38 @@ static void vram_is_what_is_asked_for(void **state)
     ppu_device_close(device);
     ppu_machine_stop(machine);
     unsetenv("PPU_VRAM");
+}
+
+/* What was written is zeros again, wherever it was, and the file that is VRAM has no pages for it any more. */
+static void reset_clears_what_was_written(void **state)
+{
+    const uint64_t bytes = 64ull << 30, part = 8ull * PPU_MIB;
+    const uint64_t written[] = { 0, part - 8, part, 5 * part + 4096, bytes / 2 - 8, bytes - part - 8, bytes - 8 };
+    const struct ppu_machine_options options = { .vram_bytes = bytes };
+    struct ppu_transport *transport = NULL;
+    struct ppu_machine *machine = NULL;
+    struct ppu_error error;
+    struct stat file;
+
+    (void)state;
+    expect_ok(ppu_machine_start(&options, &machine, &error), &error);
+    expect_ok(ppu_machine_transport(machine, 0, &transport, &error), &error);
+    for (uint32_t round = 0; round < 2; round++) {
+        for (size_t i = 0; i < PPU_ARRAY_SIZE(written); i++) {
+            memset(transport->vram + written[i], 0xff, 8);
+        }
+        transport->ops->reg_write(transport, PPU_REG_DEVICE_RESET, PPU_RESET_KEY);
+        const uint64_t deadline_ns = deadline_after(WAIT_NS);
+        while (transport->ops->reg_read(transport, PPU_REG_MCU_STATE) != PPU_MCU_HELD) {
+            assert_true(deadline_left(deadline_ns) != 0);
+        }
+        assert_int_equal(fstat(machine->ppu[0].vram_fd, &file), 0);
+        assert_int_equal(file.st_blocks, 0);
+        for (size_t i = 0; i < PPU_ARRAY_SIZE(written); i++) {
+            assert_int_equal(transport->vram[written[i]] | transport->vram[written[i] + 7], 0);
+        }
+    }
+    ppu_machine_stop(machine);
 }
 
 static void *kill_soon(void *opaque)
@@ -357,6 +390,8 @@ int main(void)
         { "machines that cannot be are refused [A1]", bad_options, NULL, NULL, NULL },
         { "two PPUs of different size work in one machine [A8]", two_ppus, NULL, NULL, NULL },
         { "a machine has the VRAM that PPU_VRAM says [A1]", vram_is_what_is_asked_for, NULL, NULL, NULL },
+        { "a reset makes zeros of what was written in 64 GiB of VRAM [A1]", reset_clears_what_was_written, NULL, NULL,
+          NULL },
         { "the device looks for work while waits are short, else it sleeps [A3]", looks_while_waits_are_short, NULL,
           NULL, NULL },
         { "a QEMU that dies is a lost device [A1]", qemu_dies, NULL, NULL, NULL },

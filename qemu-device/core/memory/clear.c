@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * VRAM after a reset of the function: zeros for whoever owns it next. There may be much of it, and other work waits
- * for the host lock, so each bottom half clears a part. Meanwhile the MCU is held, so that nothing writes there, and
- * the host's way to VRAM is closed.
+ * for the host lock, so each bottom half clears a part. What nobody has written since the last time is left out where
+ * the host knows it: what a reset costs grows with the VRAM that was used. Meanwhile the MCU is held, so that nothing
+ * writes there, and the host's way to VRAM is closed.
  */
 #include "qemu-device/core/memory/clear.h"
-#include "ppu/macros.h"
 #include "qemu-device/core/core.h"
 #include "qemu-device/core/core_private.h"
 #include "qemu-device/core/core_state.h"
@@ -29,16 +29,25 @@ static void clear_end(struct core *core)
     }
 }
 
-void clear_step(struct core *core)
+/* Whole parts only: a snapshot says where the next one begins. */
+static void skip_zeros(struct core *core)
 {
     const uint64_t left = core->config.vram_bytes - core->clear_at;
-    const uint64_t len = PPU_MIN(left, CORE_CLEAR_BYTES);
+    const uint64_t zeros = core->ops.vram_zeros ? core->ops.vram_zeros(core->opaque, core->clear_at) : 0;
 
+    core->clear_at += zeros < left ? zeros / CORE_CLEAR_BYTES * CORE_CLEAR_BYTES : left;
+}
+
+void clear_step(struct core *core)
+{
     if (!clear_going(core) || reg_get(core, PPU_REG_MCU_STATE) != PPU_MCU_HELD) {
         return;
     }
-    core->ops.vram_clear(core->opaque, core->clear_at, len);
-    core->clear_at += len;
+    skip_zeros(core);
+    if (clear_going(core)) {
+        core->ops.vram_clear(core->opaque, core->clear_at, CORE_CLEAR_BYTES);
+        core->clear_at += CORE_CLEAR_BYTES;
+    }
     if (clear_going(core)) {
         core_kick(core);
     } else {
