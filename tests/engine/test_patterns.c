@@ -88,7 +88,7 @@ static void choose_lanes(struct shape *s, uint64_t *random)
     }
 }
 
-#define KINDS 9u
+#define KINDS 13u
 #define KIND_OVERLAPPING 7u /* several words, from a word or two behind those of the lane before */
 
 static void choose_offsets(struct shape *s, uint64_t *random)
@@ -125,6 +125,16 @@ static void choose_offsets(struct shape *s, uint64_t *random)
             break;
         case 6:
             s->offset[i] = begin + (i ^ (i == s->wave / 2)) * bytes; /* in a row but for one */
+            break;
+        case 9:
+        case 10:
+            s->offset[i] = begin + (i % 8 + i / 8 % 2 * (kind - 8) * 16) * bytes; /* short rows, each of them twice */
+            break;
+        case 11:
+            s->offset[i] = begin + i / 8 % 16 * bytes; /* eight alike */
+            break;
+        case 12:
+            s->offset[i] = begin + (i % 8 + i / 8 % 4 * 12 + (i % 32 == 21)) * bytes; /* short rows but for one */
             break;
         default:
             s->offset[i] = random_below(random, room / bytes) * bytes;
