@@ -172,6 +172,40 @@ def only_what_is_left(scratch):
 
 
 @in_scratch
+def results_from_the_page(scratch):
+    scratch.run("pipes")
+    before, page = results_of(scratch, "pipes"), scratch.page.read_text()
+    kept = Path(scratch.folder, "build/results.json")
+    kept.unlink()
+    scratch.run("subgroups")
+    assert "- pipes: `crash`: killed by SIGSEGV" in scratch.page.read_text(), scratch.page.read_text()
+    row = r"^\| pipes +\| 5 +\| 1 +\| 3 +\| 1 +\| 0 +\| \d+ +\|$"
+    assert re.search(row, page, re.MULTILINE) and re.search(row, scratch.page.read_text(), re.MULTILINE), (page, scratch.page.read_text())
+    kept.unlink()
+    scratch.run("--left", "pipes")
+    log = Path(scratch.folder, "build/pipes.log").read_text()
+    assert "good..." not in log and "absent..." not in log and "crash..." in log, log
+    after = results_of(scratch, "pipes")
+    assert {name: result[0] for name, result in after.items()} == {name: result[0] for name, result in before.items()}, after
+    assert after["absent"] == before["absent"], after
+
+
+@in_scratch
+def another_suite_than_the_page(scratch):
+    scratch.run("pipes")
+    Path(scratch.folder, "build/results.json").unlink()
+    page = scratch.page.read_text()
+    scratch.page.write_text(page.replace("of unknown revision", "abcdef of 2020-01-01"))
+    scratch.run("--left", "subgroups")
+    assert "pipes" not in scratch.page.read_text(), scratch.page.read_text()
+    Path(scratch.folder, "build/results.json").unlink()
+    scratch.page.write_text(re.sub(r"^(\| pipes +\| 5 +\|) 1 ", r"\1 7 ", page, flags=re.MULTILINE))
+    scratch.run("--left", "pipes")
+    log = Path(scratch.folder, "build/pipes.log").read_text()
+    assert "good..." in log and "absent..." in log, log
+
+
+@in_scratch
 def beside_pocl(scratch):
     pocl = scratch.folder / "pocl.icd"
     pocl.touch()
@@ -200,6 +234,8 @@ tap.main([
     ("subtests that crash or hang fail alone", crashes_and_hangs),
     ("subtests that a test has no time for are not reached, and can be run later", not_reached_in_time),
     ("only subtests that did not pass run again when asked", only_what_is_left),
+    ("results of a fresh checkout go on from the document", results_from_the_page),
+    ("the document of another suite counts for nothing", another_suite_than_the_page),
     ("times are told beside pocl's, of what passes on both", beside_pocl),
     ("a program that does not start fails with all its subtests", does_not_start),
 ])
