@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "opencl/build/cache.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdint.h>
@@ -11,16 +10,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "opencl/build/cache_room.h"
 #include "opencl/build/compiler_dl.h"
 #include "opencl/build/origin.h"
 #include "ppu/macros.h"
 
 #define ENTRY_MAGIC 0x43555050u /* "PPUC" */
 #define ENTRY_VERSION 2u
-#define ENTRY_SUFFIX ".ppuc"
-/* Entries beyond it are removed, those that were not used for the longest time first. */
-#define CACHE_BYTES (128ull << 20)
-
 #define ENTRY_MOST_BYTES (1ull << 30)
 
 /* Followed by key, image, log with its final zero. */
@@ -160,7 +156,7 @@ void cache_key_free(struct cache_key *key)
 /* ---- entries ---- */
 
 #define NAME_SUM_BYTES 16u
-#define ENTRY_NAME_BYTES (2 * NAME_SUM_BYTES + sizeof(ENTRY_SUFFIX))
+#define ENTRY_NAME_BYTES (2 * NAME_SUM_BYTES + sizeof(CACHE_ENTRY_SUFFIX))
 
 /* Tells nothing of the key to who has not the user's own. */
 static bool entry_name(int folder, const struct cache_key *key, char name[ENTRY_NAME_BYTES])
@@ -174,7 +170,7 @@ static bool entry_name(int folder, const struct cache_key *key, char name[ENTRY_
     for (uint32_t i = 0; i < NAME_SUM_BYTES; i++) {
         snprintf(name + 2 * i, 3, "%02x", tag[i]);
     }
-    memcpy(name + 2 * NAME_SUM_BYTES, ENTRY_SUFFIX, sizeof(ENTRY_SUFFIX));
+    memcpy(name + 2 * NAME_SUM_BYTES, CACHE_ENTRY_SUFFIX, sizeof(CACHE_ENTRY_SUFFIX));
     return true;
 }
 
@@ -246,55 +242,6 @@ bool cache_find(const struct cache_key *key, struct ppu_compiled *found)
     return found->bytes;
 }
 
-/* ---- room ---- */
-
-struct old_entry {
-    struct timespec used;
-    char name[NAME_MAX + 1];
-};
-
-/* Looks at all entries: their bytes together, and which was not used for the longest time. */
-static uint64_t survey(DIR *folder, struct old_entry *oldest)
-{
-    uint64_t bytes = 0;
-    bool found = false;
-
-    rewinddir(folder);
-    for (struct dirent *item = readdir(folder); item; item = readdir(folder)) {
-        size_t length = strlen(item->d_name);
-        struct stat info;
-        if (length < sizeof(ENTRY_SUFFIX) || strcmp(item->d_name + length - strlen(ENTRY_SUFFIX), ENTRY_SUFFIX) != 0 ||
-            fstatat(dirfd(folder), item->d_name, &info, AT_SYMLINK_NOFOLLOW) != 0) {
-            continue;
-        }
-        bytes += (uint64_t)info.st_size;
-        if (!found || info.st_mtim.tv_sec < oldest->used.tv_sec ||
-            (info.st_mtim.tv_sec == oldest->used.tv_sec && info.st_mtim.tv_nsec < oldest->used.tv_nsec)) {
-            found = true;
-            oldest->used = info.st_mtim;
-            snprintf(oldest->name, sizeof(oldest->name), "%s", item->d_name);
-        }
-    }
-    return bytes;
-}
-
-static void remove_old(int descriptor)
-{
-    int again = openat(descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    DIR *folder = again >= 0 ? fdopendir(again) : NULL;
-    struct old_entry oldest;
-
-    if (!folder) {
-        if (again >= 0) {
-            close(again);
-        }
-        return;
-    }
-    while (survey(folder, &oldest) > CACHE_BYTES && unlinkat(dirfd(folder), oldest.name, 0) == 0) {
-    }
-    closedir(folder);
-}
-
 void cache_store(const struct cache_key *key, const struct ppu_compiled *made)
 {
     int folder = key->text ? cache_folder_open() : -1;
@@ -310,7 +257,7 @@ void cache_store(const struct cache_key *key, const struct ppu_compiled *made)
     if (folder >= 0 && entry_name(folder, key, name) &&
         origin_tag(folder, ORIGIN_ENTRY, parts + 1, ENTRY_PARTS, header.tag) &&
         cache_folder_write(folder, name, parts, 1 + ENTRY_PARTS)) {
-        remove_old(folder);
+        cache_room_take(folder, sizeof(header) + header.key_bytes + header.image_bytes + header.log_bytes);
     }
     cache_folder_close(folder);
 }

@@ -461,6 +461,63 @@ static void calls_may_fail(void **state)
     assert_in_range(n, 20, CALLS_MOST - 1);
 }
 
+/* ---- room ---- */
+
+#define LARGE_BYTES (9u << 20) /* so many make a program look at all entries */
+#define OLD_ENTRIES 200u
+
+/* An entry of 1 MiB of which nothing is on the disk, used so many seconds after the first. */
+static void make_old_entry(const struct cache_folder *cache_folder, uint32_t n)
+{
+    const struct timespec times[] = { { 1000000 + n, 0 }, { 1000000 + n, n } };
+    char path[PATH_BYTES];
+
+    snprintf(path, sizeof(path), "%s/old-%u.ppuc", cache_folder->entries, n);
+    int file = open(path, O_WRONLY | O_CREAT | O_EXCL, 0600);
+    assert_true(file >= 0);
+    assert_int_equal(ftruncate(file, 1 << 20), 0);
+    assert_int_equal(futimens(file, times), 0);
+    assert_int_equal(close(file), 0);
+}
+
+static bool has_old_entry(const struct cache_folder *cache_folder, uint32_t n)
+{
+    char path[PATH_BYTES];
+
+    snprintf(path, sizeof(path), "%s/old-%u.ppuc", cache_folder->entries, n);
+    return access(path, F_OK) == 0;
+}
+
+/* The oldest go, and no file that is no entry. What is new stays, and small entries look at nothing. */
+static void oldest_go(void **state)
+{
+    struct cache_folder *cache_folder = *state;
+    char *large = malloc(LARGE_BYTES + 1), other[PATH_BYTES];
+    uint32_t left = 0;
+
+    assert_non_null(large);
+    memset(large, 'x', LARGE_BYTES);
+    large[LARGE_BYTES] = 0;
+    put("a", "A");
+    put("b", large);
+    snprintf(other, sizeof(other), "%s/other", cache_folder->entries);
+    save(other, (const uint8_t *)"x", 1);
+    for (uint32_t n = 0; n < OLD_ENTRIES; n++) {
+        make_old_entry(cache_folder, (n * 77) % OLD_ENTRIES);
+    }
+    put("c", "C");
+    assert_true(has_old_entry(cache_folder, 0));
+    put("d", large);
+    for (uint32_t n = 0; n < OLD_ENTRIES; n++) {
+        assert_true(has_old_entry(cache_folder, n) || left == 0);
+        left += has_old_entry(cache_folder, n);
+    }
+    assert_in_range(left, 128 - 8 - 2 * 10, 128 - 2 * 9);
+    assert_true(is_there("a", "A") && is_there("b", large) && is_there("c", "C") && is_there("d", large));
+    assert_int_equal(access(other, F_OK), 0);
+    free(large);
+}
+
 /* ---- two processes ---- */
 
 #define TURNS 300u
@@ -605,6 +662,7 @@ int main(void)
         cache_test("without its key an entry is none [F5]", keys_decide),
         cache_test("a folder that cannot be written to can be read [F5]", folders_may_be_read_only),
         cache_test("the n-th call fails, the disk full: nothing wrong is found, nothing stays [F5]", calls_may_fail),
+        cache_test("what was not used for the longest time goes when there is no room [F5]", oldest_go),
         cache_test("processes share it at the same time [F5]", processes_share_it),
         cache_test("sources that depend on more are not kept [F5]", what_depends_on_more),
         cache_test("a tag is of its kind and its parts [F5]", tags_are_of_one_kind),
