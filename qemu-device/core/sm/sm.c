@@ -434,12 +434,21 @@ static bool attend_save(struct sm *sm, struct sm_cta *cta)
     return take_back(sm, cta) && sm_save_evicted(sm, cta);
 }
 
+/*
+ * True when there was a CTA since sm_drop_all(): each takes registers. Else the tables of CTAs, warps, requests and
+ * code are as they were made, and are not looked at: to read them costs a page of the host's each, on every SM.
+ */
+static bool had_ctas(const struct sm *sm)
+{
+    return sm->file[SM_FILE_VREGS].tail != 0;
+}
+
 /* No access with an old translation is left when the flush is answered. */
 static bool attend_flush(struct sm *sm, uint32_t context)
 {
     bool ready = true;
 
-    for (uint32_t i = 0; i < sm->config->sm_ctas; i++) {
+    for (uint32_t i = 0; i < sm->config->sm_ctas && sm->ctas_used != 0; i++) {
         if (sm->cta[i].used && sm->cta[i].cta.task->tmd.context == context) {
             ready = take_back(sm, &sm->cta[i]) && ready;
         }
@@ -451,7 +460,9 @@ static bool attend_flush(struct sm *sm, uint32_t context)
     if (sm->gpc) {
         gpc_flush(sm->gpc);
     }
-    decode_drop(sm, context);
+    if (had_ctas(sm)) {
+        decode_drop(sm, context);
+    }
     dist_flushed(sm->core, sm->number, context);
     return true;
 }
@@ -480,7 +491,7 @@ void sm_answer(struct sm *sm)
 
     (void)__atomic_exchange_n(&sm->attention, 0, __ATOMIC_SEQ_CST);
     pending_ends_report(sm);
-    for (uint32_t i = 0; i < sm->config->sm_ctas; i++) {
+    for (uint32_t i = 0; i < sm->config->sm_ctas && sm->ctas_used != 0; i++) {
         struct sm_cta *cta = &sm->cta[i];
         if (cta->used && dist_killing(sm->core, cta->cta.task->slot)) {
             all = attend_kill(sm, cta) && all;
@@ -497,26 +508,36 @@ void sm_answer(struct sm *sm)
     }
 }
 
-void sm_drop_all(struct sm *sm)
+/* What CTAs have left behind. */
+static void drop_ctas(struct sm *sm)
 {
     const struct core_config *config = sm->config;
 
-    for (uint32_t i = 0; i < config->sm_ctas; i++) {
+    for (uint32_t i = 0; i < config->sm_ctas && sm->ctas_used != 0; i++) {
         if (sm->cta[i].used) {
             sm_cta_free(sm, &sm->cta[i]);
         }
     }
-    /* Nothing is written where nothing was: an SM that has done nothing yet has no pages of the host. */
     for (uint32_t i = 0; i < config->sm_warps; i++) {
         if (__atomic_load_n(&sm->sys[i].state, __ATOMIC_RELAXED) != SYS_NONE) {
             __atomic_store_n(&sm->sys[i].state, SYS_NONE, __ATOMIC_RELAXED);
         }
+    }
+    decode_drop_all(sm);
+}
+
+void sm_drop_all(struct sm *sm)
+{
+    if (had_ctas(sm)) {
+        drop_ctas(sm);
+    }
+    /* Nothing is written where nothing was: an SM that has done nothing yet has no pages of the host. */
+    for (uint32_t i = 0; i < sm->config->sm_warps; i++) {
         if (__atomic_load_n(&sm->token_answer[i], __ATOMIC_RELAXED) != 0) {
             __atomic_store_n(&sm->token_answer[i], 0, __ATOMIC_RELAXED);
         }
     }
     sm_tlb_drop_all(sm);
-    decode_drop_all(sm);
     cache_empty(&sm->l1);
     memset(sm->mode, 0, sizeof(sm->mode));
     memset(sm->flush, 0, sizeof(sm->flush));
@@ -639,7 +660,7 @@ static bool waits_for_room(const struct sm *sm, uint32_t index)
 /* Every warp that waited for a ring or a hook tries once. */
 static void retry_stalled(struct sm *sm, uint32_t *executed)
 {
-    for (uint32_t i = 0; i < sm->config->sm_warps; i++) {
+    for (uint32_t i = 0; i < sm->config->sm_warps && sm->ctas_used != 0; i++) {
         if (waits_for_room(sm, i)) {
             warp_turn(sm, i, 1, executed);
         }
