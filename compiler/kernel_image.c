@@ -391,7 +391,8 @@ static void write_all(struct compilation *compilation, struct tables *tables, st
         .addresses = compilation->address_count,
         .source = bytes_text(&tables->text, compilation->source_name),
         .code_bytes = (uint32_t)compilation->code.len,
-        .variable_bytes = (uint32_t)compilation->written_data.len,
+        .variable_bytes = (uint32_t)(compilation->written_data.len + compilation->zero_bytes),
+        .zero_bytes = compilation->zero_bytes,
         .debug_bytes = (uint32_t)tables->debug.len,
     };
 
@@ -420,7 +421,6 @@ void kernel_image_write(struct compilation *compilation, struct bytes *image)
 
     uint32_t data_at = join_data(compilation);
     add_addresses(compilation, data_at, &tables.addresses);
-    bytes_align(&compilation->written_data, 8);
     for (uint32_t i = 0; i < compilation->kernel_count; i++) {
         add_kernel(compilation, &compilation->kernels[i], &tables);
     }

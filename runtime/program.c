@@ -11,7 +11,7 @@
 #include "runtime/profile.h"
 
 /* Code, kernels, lines and names; an image beyond it is no program. */
-#define IMAGE_MAX_BYTES ((size_t)PPU_MAX_CODE + 16u * PPU_MIB)
+#define IMAGE_MAX_BYTES ((size_t)UINT32_MAX - 1) /* its header counts them in 32 bits */
 
 static enum ppu_err check_image(struct ppu_program *program, const void *image, size_t bytes, struct ppu_error *error)
 {
@@ -120,7 +120,9 @@ static enum ppu_err load_variables(struct ppu_program *program, struct ppu_error
     }
     enum ppu_err err = ppu_memory_alloc(program->context->device, PPU_MEMORY_VRAM, bytes, &program->variables);
     if (err == PPU_OK) {
-        memcpy(ppu_memory_host(program->variables), program->view.variables, bytes);
+        /* The memory is made of zeros, as the variables' last bytes are. */
+        memcpy(ppu_memory_host(program->variables), program->view.variables,
+               ppu_program_held_bytes(program->view.header));
         err = ppu_memory_map(program->variables, program->context, 0, &program->variables_va);
     }
     return err == PPU_OK ? err

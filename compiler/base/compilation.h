@@ -86,7 +86,9 @@ struct compilation {
     struct data_symbol *written; /* program-scope variables that kernels write, and their offsets */
     uint32_t written_count;
     unsigned written_cap;
-    struct bytes written_data; /* what they hold at first */
+    struct bytes written_data; /* what they hold at first, before those that hold zeros */
+    bool written_laid_out;     /* those of the image have their places */
+    uint32_t zero_bytes;       /* of what lies behind it and is not kept: variables that hold zeros */
     struct data_address *addresses;
     uint32_t address_count;
     unsigned address_cap;

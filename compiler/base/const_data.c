@@ -186,9 +186,14 @@ static void write_constant(const struct writer *w, LLVMValueRef value, uint32_t 
 
 /* ---- variables ---- */
 
-/* Room for the variable's first value at the end of `bytes`; its offset there. */
-static uint32_t lay_out_variable(struct compilation *compilation, LLVMValueRef variable, struct bytes *bytes,
-                                 uint32_t limit, const char *what)
+static uint32_t variable_alignment(LLVMValueRef variable)
+{
+    return LLVMGetAlignment(variable) > 16 ? LLVMGetAlignment(variable) : 16;
+}
+
+/* `used`: bytes of those before it. */
+static uint64_t variable_size(struct compilation *compilation, LLVMValueRef variable, uint64_t used, uint32_t limit,
+                              const char *what)
 {
     LLVMValueRef value = LLVMGetInitializer(variable);
 
@@ -196,10 +201,19 @@ static uint32_t lay_out_variable(struct compilation *compilation, LLVMValueRef v
         compilation_fail_value(compilation, "a variable is declared but not defined:", variable);
     }
     uint64_t size = LLVMABISizeOfType(compilation->layout, LLVMTypeOf(value));
-    if (bytes->len + size > limit) {
+    if (size > limit || used + size > limit) {
         compilation_fail(compilation, PPU_COMPILE_TOO_LARGE, "%s variables need more than %u bytes", what, limit);
     }
-    bytes_align(bytes, LLVMGetAlignment(variable) > 16 ? LLVMGetAlignment(variable) : 16);
+    return size;
+}
+
+/* Room for the variable's first value at the end of `bytes`; its offset there. */
+static uint32_t lay_out_variable(struct compilation *compilation, LLVMValueRef variable, struct bytes *bytes,
+                                 uint32_t limit, const char *what)
+{
+    uint64_t size = variable_size(compilation, variable, bytes->len, limit, what);
+
+    bytes_align(bytes, variable_alignment(variable));
     uint32_t offset = (uint32_t)bytes->len;
     bytes_add_zeros(bytes, size);
     if (bytes->lost) {
@@ -237,21 +251,68 @@ uint32_t const_data_variable(struct compilation *compilation, LLVMValueRef varia
     return index;
 }
 
+/* ---- variables that kernels write ---- */
+
+#define WRITTEN "program-scope"
+#define MOST_HELD 0x40000000u /* bytes: those of an image have 32 bits, and it has code as well */
+
+static uint32_t note_written(struct compilation *compilation, LLVMValueRef variable, uint32_t offset)
+{
+    compilation->written = arena_grow(&compilation->arena, compilation->written, sizeof(compilation->written[0]),
+                                      compilation->written_count, &compilation->written_cap);
+    compilation->written[compilation->written_count++] = (struct data_symbol){ variable, offset };
+    return offset;
+}
+
+/* True when its first value is not zero, and so part of the image. */
+static bool is_held(LLVMValueRef variable)
+{
+    LLVMValueRef value = LLVMGetInitializer(variable);
+
+    return value && LLVMGetFirstUse(variable) && !LLVMIsNull(value) && !LLVMIsUndef(value) &&
+           !LLVMIsGlobalConstant(variable) && LLVMGetPointerAddressSpace(LLVMTypeOf(variable)) != SPACE_LOCAL;
+}
+
+/* All of them get their places before any that holds zeros does, which lie behind them. */
+static void lay_out_held(struct compilation *compilation)
+{
+    struct bytes *bytes = &compilation->written_data;
+
+    for (LLVMValueRef g = LLVMGetFirstGlobal(compilation->module); g; g = LLVMGetNextGlobal(g)) {
+        if (is_held(g)) {
+            note_written(compilation, g, lay_out_variable(compilation, g, bytes, MOST_HELD, WRITTEN));
+        }
+    }
+    bytes_align(bytes, sizeof(uint64_t));
+    compilation->written_laid_out = true;
+    for (uint32_t i = 0, count = compilation->written_count; i < count; i++) {
+        const struct data_symbol held = compilation->written[i];
+        fill_variable(compilation, held.variable, bytes, held.offset);
+    }
+}
+
+/* The image does not hold it, but has its size. */
+static uint32_t lay_out_zeros(struct compilation *compilation, LLVMValueRef variable)
+{
+    const uint64_t held = compilation->written_data.len;
+    const uint64_t at = ppu_align_up64(held + compilation->zero_bytes, variable_alignment(variable));
+    const uint64_t size = variable_size(compilation, variable, at, PPU_MAX_VARIABLES, WRITTEN);
+
+    compilation->zero_bytes = (uint32_t)(ppu_align_up64(at + size, sizeof(uint64_t)) - held);
+    return note_written(compilation, variable, (uint32_t)at);
+}
+
 uint32_t const_data_written(struct compilation *compilation, LLVMValueRef variable)
 {
-    uint32_t offset;
-
+    if (!compilation->written_laid_out) {
+        lay_out_held(compilation);
+    }
     for (uint32_t i = 0; i < compilation->written_count; i++) {
         if (compilation->written[i].variable == variable) {
             return compilation->written[i].offset;
         }
     }
-    compilation->written = arena_grow(&compilation->arena, compilation->written, sizeof(compilation->written[0]),
-                                      compilation->written_count, &compilation->written_cap);
-    offset = lay_out_variable(compilation, variable, &compilation->written_data, PPU_MAX_VARIABLES, "program-scope");
-    compilation->written[compilation->written_count++] = (struct data_symbol){ variable, offset };
-    fill_variable(compilation, variable, &compilation->written_data, offset);
-    return offset;
+    return lay_out_zeros(compilation, variable);
 }
 
 uint32_t const_data_offset(struct compilation *compilation, LLVMValueRef variable)

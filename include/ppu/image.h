@@ -11,8 +11,8 @@
  *   text [text_bytes]                  names, each with a final zero
  *   zeros up to a multiple of 8
  *   code [code_bytes]                  position-independent; the TMD's code_va is where it is put
- *   variables [variable_bytes]         program-scope variables that kernels write: what they hold before the first
- *                                      launch; each loaded program has its own
+ *   variables [variable_bytes - zero_bytes]   program-scope variables that kernels write: what they hold before the
+ *                                      first launch, but the zeros at the end; each loaded program has its own
  *
  * Nothing in an image is trusted: ppu_program_open() checks all of it once.
  */
@@ -27,7 +27,7 @@
 #define PPU_PROGRAM_MAGIC 0x4b555050u /* "PPUK" */
 #define PPU_PROGRAM_VERSION 5u
 #define PPU_PROGRAM_CODE_ALIGN 8u
-#define PPU_MAX_VARIABLES 0x100000u
+#define PPU_MAX_VARIABLES PPU_MAX_OBJECT
 #define PPU_IMPLICIT_ALIGN 8u   /* of struct ppu_implicit_args in the parameters */
 #define PPU_MAX_ELEMENT_LOG2 7u /* the largest type has 128 bytes */
 
@@ -46,7 +46,8 @@ struct ppu_program_header {
     uint32_t variable_bytes; /* multiple of 8, at most PPU_MAX_VARIABLES */
     uint32_t addresses;
     uint32_t debug_bytes; /* 0: none */
-    uint32_t reserved[2]; /* zero */
+    uint32_t zero_bytes;  /* of the variables, at their end: zeros that the image does not hold; multiple of 8 */
+    uint32_t reserved[1]; /* zero */
 };
 PPU_ASSERT_SIZE(struct ppu_program_header, 64);
 
@@ -390,9 +391,15 @@ static inline const char *ppu_kernels_check(const struct ppu_program_view *view)
     return NULL;
 }
 
+/* Bytes of the variables that the image holds. */
+static inline uint32_t ppu_program_held_bytes(const struct ppu_program_header *header)
+{
+    return header->variable_bytes - header->zero_bytes;
+}
+
 static inline int ppu_address_ok(const struct ppu_program_header *header, const struct ppu_address_entry *address)
 {
-    uint32_t bytes = address->in == PPU_PROGRAM_CODE ? header->code_bytes : header->variable_bytes;
+    uint32_t bytes = address->in == PPU_PROGRAM_CODE ? header->code_bytes : ppu_program_held_bytes(header);
 
     return address->in < PPU_PROGRAM_PARTS && address->of < PPU_PROGRAM_PARTS && bytes >= sizeof(uint64_t) &&
            address->at <= bytes - sizeof(uint64_t);
@@ -420,15 +427,16 @@ static inline const char *ppu_program_open(const void *image, size_t len_bytes, 
     uint64_t addresses_end = formats_end + (uint64_t)header->addresses * sizeof(struct ppu_address_entry);
     uint64_t text_end = addresses_end + header->text_bytes;
     uint64_t code_at = ppu_align_up64(text_end, PPU_PROGRAM_CODE_ALIGN);
-    uint64_t debug_at = code_at + header->code_bytes + header->variable_bytes;
+    if (header->variable_bytes % 8u || header->variable_bytes > PPU_MAX_VARIABLES || header->zero_bytes % 8u ||
+        header->zero_bytes > header->variable_bytes) {
+        return "program image has variables of a wrong size";
+    }
+    uint64_t debug_at = code_at + header->code_bytes + ppu_program_held_bytes(header);
     if (header->image_bytes != len_bytes || debug_at + header->debug_bytes != len_bytes) {
         return "program image is truncated or too long";
     }
     if (header->code_bytes % PPU_INSN_BYTES || header->code_bytes == 0 || header->code_bytes > PPU_MAX_CODE) {
         return "program image has no code, or code of a wrong size";
-    }
-    if (header->variable_bytes % 8u || header->variable_bytes > PPU_MAX_VARIABLES) {
-        return "program image has variables of a wrong size";
     }
     if (header->text_bytes == 0 || bytes[text_end - 1u] != 0 || header->source >= header->text_bytes) {
         return "program image has malformed text";

@@ -110,7 +110,10 @@ static void take_image(struct device *device, enum ppu_compile_status status, st
     keep_layouts(device);
     uint8_t *const parts[] = { rig_code(device->rig), rig_data(device->rig, VARIABLES_AT) };
     const uint64_t va[] = { CODE_VA, DATA_VA + VARIABLES_AT };
-    memcpy(parts[PPU_PROGRAM_VARIABLES], device->rig->program.variables, device->rig->program.header->variable_bytes);
+    memcpy(parts[PPU_PROGRAM_VARIABLES], device->rig->program.variables,
+           ppu_program_held_bytes(device->rig->program.header));
+    memset(parts[PPU_PROGRAM_VARIABLES] + ppu_program_held_bytes(device->rig->program.header), 0,
+           device->rig->program.header->zero_bytes);
     ppu_program_relocate(&device->rig->program, parts, va);
 }
 

@@ -27,8 +27,10 @@ static const struct bad bads[] = {
       "test.cl:2:3: error: assembly of another machine" },
     { "extern int other; kernel void k(global int *o) { o[0] = other; }", "-cl-std=CL3.0", PPU_COMPILE_UNSUPPORTED,
       "declared but not defined" },
-    { "int many[400000]; kernel void k(global int *o) { many[o[0]] = 1; o[1] = many[o[2]]; }", "-cl-std=CL3.0",
+    { "int many[1100000000]; kernel void k(global int *o) { many[o[0]] = 1; o[1] = many[o[2]]; }", "-cl-std=CL3.0",
       PPU_COMPILE_TOO_LARGE, "program-scope variables" },
+    { "int some[600000000], other[600000000]; kernel void k(global int *o) { some[o[0]] = other[o[2]]++; }",
+      "-cl-std=CL3.0", PPU_COMPILE_TOO_LARGE, "program-scope variables need more than 4294901760 bytes" },
     { "kernel void k(global int *o) { o[0] = 1; }", "-o /tmp/x", PPU_COMPILE_BAD_OPTIONS, "'-o'" },
     { "kernel void k(global int *o) { o[0] = 1; }", "-Xclang -load", PPU_COMPILE_BAD_OPTIONS, "'-Xclang'" },
     { "kernel void k(global int *o) { o[0] = 1; }", "-D", PPU_COMPILE_BAD_OPTIONS, "needs a word" },
@@ -196,7 +198,11 @@ WRONG(wide_cta, e->kernels[0].cta[0] = 1025)
 WRONG(address_beyond, e->addresses[0].at = e->header->code_bytes - 7)
 WRONG(address_nowhere, e->addresses[0].in = PPU_PROGRAM_PARTS)
 WRONG(address_of_nothing, e->addresses[0].of = PPU_PROGRAM_PARTS)
-WRONG(not_zero, e->header->reserved[1] = 1)
+WRONG(more_zeros, e->header->zero_bytes = 8)
+WRONG(odd_zeros, e->header->zero_bytes = e->header->variable_bytes = 4)
+WRONG(address_in_zeros, e->header->zero_bytes = e->header->variable_bytes = 64;
+      e->addresses[0].in = PPU_PROGRAM_VARIABLES)
+WRONG(not_zero, e->header->reserved[0] = 1)
 
 static const struct {
     void (*make)(const struct entries *entries);
@@ -227,6 +233,9 @@ static const struct {
     { address_beyond, "program image has an address outside of what it loads" },
     { address_nowhere, "program image has an address outside of what it loads" },
     { address_of_nothing, "program image has an address outside of what it loads" },
+    { more_zeros, "program image has variables of a wrong size" },
+    { odd_zeros, "program image has variables of a wrong size" },
+    { address_in_zeros, "program image has an address outside of what it loads" },
     { not_zero, "program image has something where zeros must be" },
 };
 

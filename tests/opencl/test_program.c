@@ -367,6 +367,63 @@ static void failure_is_told_once(void **state)
     check(clReleaseProgram(program));
 }
 
+static const char *const large_source =
+    "int first[3 << 20], seven = 7, *held = &first[5];\n"
+    "ulong last[1 << 20]; char odd; int more[2] = { 8, 9 };\n"
+    "kernel void write(global int *out)\n"
+    "{ size_t i = get_global_id(0); out[i] = first[i * 12288] + (int)last[i * 4096] + odd; first[i * 12288] = (int)i + 1;\n"
+    "  last[i * 4096 + 4095] = i + seven; }\n"
+    "kernel void read(global int *out)\n"
+    "{ size_t i = get_global_id(0); out[i] = first[i * 12288] * 1000 + (int)last[i * 4096 + 4095] + *held + more[1]; }\n";
+
+/* Variables of 20 MiB, with values and without, which each program has anew. */
+static void large_variables(void **state)
+{
+    struct fixture *f = *state;
+    const size_t global = 256;
+    uint32_t out[256];
+    size_t bytes = 0, binary_bytes = 0;
+    cl_mem buffer = fixture_buffer(f, 0, sizeof(out), NULL);
+
+    for (uint32_t turn = 0; turn < 2; turn++) {
+        cl_program program = built(f, large_source, "-cl-std=CL3.0");
+        cl_kernel kernels[] = { kernel_of(program, "write"), kernel_of(program, "read") };
+        check(clGetProgramBuildInfo(program, f->device, CL_PROGRAM_BUILD_GLOBAL_VARIABLE_TOTAL_SIZE, sizeof(bytes),
+                                    &bytes, NULL));
+        assert_true(bytes >= 20u << 20 && bytes < (20u << 20) + 256);
+        check(clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, sizeof(binary_bytes), &binary_bytes, NULL));
+        assert_true(binary_bytes < 1u << 20);
+        for (uint32_t k = 0; k < 2; k++) {
+            check(clSetKernelArg(kernels[k], 0, sizeof(buffer), &buffer));
+            check(clEnqueueNDRangeKernel(f->queue, kernels[k], 1, NULL, &global, NULL, 0, NULL, NULL));
+            check(clEnqueueReadBuffer(f->queue, buffer, CL_TRUE, 0, sizeof(out), out, 0, NULL, NULL));
+            for (uint32_t i = 0; i < 256; i++) {
+                assert_int_equal(out[i], k == 0 ? 0 : (i + 1) * 1000 + i + 7 + 9);
+            }
+            check(clReleaseKernel(kernels[k]));
+        }
+        check(clReleaseProgram(program));
+    }
+    check(clReleaseMemObject(buffer));
+}
+
+/* A device that has no room for them says so when the program is built, and goes on. */
+static void too_large_variables(void **state)
+{
+    struct fixture *f = *state;
+    const char *text = "char many[3000000000]; kernel void k(global int *o) { many[o[0]] = 1; o[1] = many[o[2]]; }";
+    cl_int error = CL_SUCCESS;
+    cl_program program = clCreateProgramWithSource(f->context, 1, &text, NULL, &error);
+    size_t most = 0;
+
+    check(error);
+    check(clGetDeviceInfo(f->device, CL_DEVICE_MAX_GLOBAL_VARIABLE_SIZE, sizeof(most), &most, NULL));
+    assert_true(most >= 32u << 20 && most < 3000000000);
+    assert_int_equal(clBuildProgram(program, 1, &f->device, "-cl-std=CL3.0", NULL, NULL), CL_OUT_OF_RESOURCES);
+    check(clReleaseProgram(program));
+    source_runs(state);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -378,6 +435,8 @@ int main(void)
         cl_test("local arguments lie apart, within the SM's shared memory [A7]", local_arguments_are_apart),
         cl_test("wrong arguments get their errors [F6]", arguments_are_checked),
         cl_test("wrong index spaces get their errors [F6]", spaces_are_checked),
+        cl_test("variables of a program are as many as memory allows [F6]", large_variables),
+        cl_test("variables that memory has no room for are refused [F6]", too_large_variables),
         cl_test("a fault is its command's, and the queue goes on [A2]", fault_is_told),
         cl_test("a fault is told once to a program without events [A2]", failure_is_told_once),
     };
