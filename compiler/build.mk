@@ -4,23 +4,22 @@ LLVM_PREFIX ?= /usr/lib/llvm-19
 LLVM_CFLAGS := -isystem $(LLVM_PREFIX)/include -D_GNU_SOURCE
 LLVM_LIBS := -L$(LLVM_PREFIX)/lib -lLLVM-19
 
-DEVICE_LIBRARY := $(BUILD)/device-lib/library.bc
+DEVICE_LIBRARY := $(BUILD)/device-lib/library.shards
 CORE_LIBRARY := $(BUILD)/device-lib/core.bc
-HALF_LIBRARY := $(BUILD)/device-lib/half-library.bc
 ADDRESS_LIBRARY := $(BUILD)/device-lib/sanitize/address.bc
 RACE_LIBRARY := $(BUILD)/device-lib/sanitize/race.bc
-LIBRARIES := $(DEVICE_LIBRARY) $(CORE_LIBRARY) $(HALF_LIBRARY) $(ADDRESS_LIBRARY) $(RACE_LIBRARY)
+LIBRARIES := $(DEVICE_LIBRARY) $(CORE_LIBRARY) $(ADDRESS_LIBRARY) $(RACE_LIBRARY)
 CORE_MODULES := $(foreach m,workitem sync printf copy enqueue event ndrange workq,$(BUILD)/device-lib/$(m).bc)
 DEVICE_MODULES := $(patsubst device-lib/opencl/%.cl,$(BUILD)/device-lib/%.bc,$(wildcard device-lib/opencl/*.cl))
 HALF_MODULES := $(patsubst device-lib/opencl/%.cl,$(BUILD)/device-lib/%.bc,$(wildcard device-lib/opencl/fp16/*.cl))
 LIBCLC := /usr/lib/clc/nvptx64--.bc
 
-COMPILER_CFLAGS := $(LLVM_CFLAGS) -DLIBRARY_FILE='"$(DEVICE_LIBRARY)"' -DCORE_FILE='"$(CORE_LIBRARY)"' -DHALF_FILE='"$(HALF_LIBRARY)"' -DADDRESS_FILE='"$(ADDRESS_LIBRARY)"' -DRACE_FILE='"$(RACE_LIBRARY)"'
+COMPILER_CFLAGS := $(LLVM_CFLAGS) -DLIBRARY_FILE='"$(DEVICE_LIBRARY)"' -DCORE_FILE='"$(CORE_LIBRARY)"' -DADDRESS_FILE='"$(ADDRESS_LIBRARY)"' -DRACE_FILE='"$(RACE_LIBRARY)"'
 COMPILER_SOURCES := $(sort $(filter-out compiler/foreign/% compiler/forkserver/%,$(wildcard $(addprefix compiler/,*.c */*.c */*/*.c))))
 COMPILER_LIBS := ppucompiler $(LLVM_LIBS) -pthread
 
 $(eval $(call ppu_lib,ppucompiler,$(COMPILER_SOURCES),$(COMPILER_CFLAGS)))
-$(eval $(call ppu_tool,mklibrary,tools/mklibrary/mklibrary.c compiler/irpass/define_arithmetic.c,$(LLVM_CFLAGS),$(LLVM_LIBS)))
+$(eval $(call ppu_tool,mklibrary,tools/mklibrary/mklibrary.c tools/mklibrary/shards.c compiler/irpass/define_arithmetic.c,$(LLVM_CFLAGS),$(LLVM_LIBS)))
 
 $(foreach v,$(VARIANTS),$(eval $(call ppu_objects,$(v),ppucompiler,compiler/frontend/library.c): $(LIBRARIES)))
 
@@ -37,9 +36,9 @@ $(BUILD)/device-lib/%.bc: device-lib/opencl/%.cl $(wildcard device-lib/opencl/*.
 		-Iinclude -Idevice-lib/opencl -emit-llvm -c -o $@.$(pid) $<
 	$(Q)mv $@.$(pid) $@
 
-$(DEVICE_LIBRARY): $(BUILD)/plain/tools/mklibrary $(DEVICE_MODULES) $(LIBCLC)
+$(DEVICE_LIBRARY): $(BUILD)/plain/tools/mklibrary $(DEVICE_MODULES) $(HALF_MODULES) $(LIBCLC)
 	$(call say,LIBRARY,$@)
-	$(Q)$< $@.$(pid) $(LIBCLC) $(DEVICE_MODULES)
+	$(Q)$< $@.$(pid) $(LIBCLC) $(DEVICE_MODULES) $(HALF_MODULES)
 	$(Q)mv $@.$(pid) $@
 
 $(CORE_LIBRARY): $(BUILD)/plain/tools/mklibrary $(CORE_MODULES)
@@ -47,7 +46,3 @@ $(CORE_LIBRARY): $(BUILD)/plain/tools/mklibrary $(CORE_MODULES)
 	$(Q)$< $@.$(pid) - $(CORE_MODULES)
 	$(Q)mv $@.$(pid) $@
 
-$(HALF_LIBRARY): $(BUILD)/plain/tools/mklibrary $(HALF_MODULES)
-	$(call say,LIBRARY,$@)
-	$(Q)$< $@.$(pid) - $(HALF_MODULES)
-	$(Q)mv $@.$(pid) $@

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "compiler/frontend/library.h"
 
+#include <string.h>
+
+#include "compiler/frontend/library_file.h"
+
 #define BYTES_OF_FILE(name, file)                         \
     __asm__(".section .rodata\n"                          \
             ".balign 16\n"                                \
@@ -16,7 +20,6 @@
 
 BYTES_OF_FILE(library_core, CORE_FILE);
 BYTES_OF_FILE(library_all, LIBRARY_FILE);
-BYTES_OF_FILE(library_half, HALF_FILE);
 BYTES_OF_FILE(library_address, ADDRESS_FILE);
 BYTES_OF_FILE(library_race, RACE_FILE);
 
@@ -25,14 +28,52 @@ struct library library_core(void)
     return (struct library){ library_core_bytes, library_core_len };
 }
 
-struct library library_all(void)
+static struct library_head read_head(void)
 {
-    return (struct library){ library_all_bytes, library_all_len };
+    struct library_head head;
+
+    memcpy(&head, library_all_bytes, sizeof(head));
+    return head;
 }
 
-struct library library_half(void)
+static struct library_name read_name(uint32_t index)
 {
-    return (struct library){ library_half_bytes, library_half_len };
+    struct library_name name;
+
+    memcpy(&name, library_all_bytes + sizeof(struct library_head) + index * sizeof(name), sizeof(name));
+    return name;
+}
+
+uint32_t library_shards(void)
+{
+    return read_head().shards;
+}
+
+uint32_t library_find(const char *name)
+{
+    uint32_t from = 0, to = read_head().names;
+
+    while (from < to) {
+        const uint32_t middle = from + (to - from) / 2;
+        const struct library_name found = read_name(middle);
+        const int order = strcmp(name, (const char *)library_all_bytes + found.text);
+        if (order == 0) {
+            return found.shard;
+        }
+        from = order > 0 ? middle + 1 : from;
+        to = order < 0 ? middle : to;
+    }
+    return library_shards();
+}
+
+struct library library_shard(uint32_t number)
+{
+    const struct library_head head = read_head();
+    struct library_shard shard;
+
+    memcpy(&shard, library_all_bytes + sizeof(head) + head.names * sizeof(struct library_name) + number * sizeof(shard),
+           sizeof(shard));
+    return (struct library){ library_all_bytes + shard.at, shard.bytes };
 }
 
 struct library library_address(void)

@@ -11,14 +11,13 @@ struct library {
     size_t len_bytes;
 };
 
-/*
- * What small kernels call: work-item functions, barriers, fences, printf. All of the library has thousands of
- * functions, and linking costs some time for each, called or not.
- */
+/* What small kernels call: work-item functions, barriers, fences, printf. */
 struct library library_core(void);
-struct library library_all(void);
-/* Functions of half, which call those of all of the library: programs with half are few. */
-struct library library_half(void);
+/* All functions, in shards: the number of the one that defines `name`, or library_shards() when none does. */
+uint32_t library_find(const char *name);
+uint32_t library_shards(void);
+/* Part of this number: functions, and all that these call. */
+struct library library_shard(uint32_t number);
 /* What kernels call that check themselves (device-lib/opencl/sanitize/). */
 struct library library_address(void);
 struct library library_race(void);

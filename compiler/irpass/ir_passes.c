@@ -83,38 +83,31 @@ static void link_library(struct compilation *compilation, struct library library
     }
 }
 
-/* True when a function is called that is neither there nor known to the back end, with `part` in its name. */
-static bool lacks_functions(const struct compilation *compilation, const char *part)
+/* True when a function is called that is neither there nor known to the back end. */
+static bool is_lacking(LLVMValueRef function)
 {
-    for (LLVMValueRef f = LLVMGetFirstFunction(compilation->module); f; f = LLVMGetNextFunction(f)) {
-        size_t len;
-        const char *name = LLVMGetValueName2(f, &len);
-        if (LLVMIsDeclaration(f) && LLVMGetFirstUse(f) && LLVMGetIntrinsicID(f) == 0 &&
-            primitive_find(name) == PRIMITIVE_NONE && strstr(name, part)) {
-            return true;
-        }
-    }
-    return false;
+    size_t len;
+
+    return LLVMIsDeclaration(function) && LLVMGetFirstUse(function) && LLVMGetIntrinsicID(function) == 0 &&
+           primitive_find(LLVMGetValueName2(function, &len)) == PRIMITIVE_NONE;
 }
 
-/* The type half in a mangled name; convert_half() has it in its own. */
-#define MANGLED_HALF "Dh"
-#define CONVERT_HALF "convert_half"
-
-/*
- * Only what is used is linked. Functions of the whole library use some of half, such as reductions its fmin(), and
- * those use others of the whole library: so each is asked twice. What the whole library has not, such as nan() of a
- * ushort, may be of half although its name does not say so.
- */
+/* Only what is used is linked: the core, and then the shards that have what is lacking still. */
 static void link_device_library(struct compilation *compilation)
 {
+    const uint32_t shards = library_shards();
+    bool *wanted = arena_new(&compilation->arena, bool, shards + 1);
+
     link_library(compilation, library_core());
-    for (uint32_t i = 0; i < 2 && lacks_functions(compilation, ""); i++) {
-        if (i > 0 || lacks_functions(compilation, MANGLED_HALF) || lacks_functions(compilation, CONVERT_HALF)) {
-            link_library(compilation, library_half());
+    for (LLVMValueRef f = LLVMGetFirstFunction(compilation->module); f; f = LLVMGetNextFunction(f)) {
+        size_t len;
+        if (is_lacking(f)) {
+            wanted[library_find(LLVMGetValueName2(f, &len))] = true;
         }
-        if (lacks_functions(compilation, "")) {
-            link_library(compilation, library_all());
+    }
+    for (uint32_t i = 0; i < shards; i++) {
+        if (wanted[i]) {
+            link_library(compilation, library_shard(i));
         }
     }
 }

@@ -21,6 +21,7 @@ $(eval $(call compiler_test,random))
 $(eval $(call compiler_test,errors))
 SOURCES_compiler-options := tests/compiler/allowed.c
 $(eval $(call compiler_test,options))
+$(eval $(call compiler_test,library))
 $(eval $(call compiler_test,language))
 $(eval $(call compiler_test,passes))
 $(eval $(call compiler_test,integers))

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * mklibrary OUTPUT LIBCLC|- MODULE...: links our own modules and libclc's (-: ours alone) into one library, ours first,
- * as a program takes from it only what it calls: every definition becomes linkonce_odr.
+ * mklibrary OUTPUT LIBCLC|- MODULE...: links our own modules and libclc's into one library, ours first, and writes it
+ * in shards (compiler/frontend/library_file.h). With - it is ours alone, and a module. A program takes from it only
+ * what it calls: every definition becomes linkonce_odr.
  */
 #include "compiler/irpass/define_arithmetic.h"
 
@@ -15,6 +16,7 @@
 #include <string.h>
 
 #include "ppu/macros.h"
+#include "tools/mklibrary/shards.h"
 
 static LLVMModuleRef load(LLVMContextRef llvm, const char *path)
 {
@@ -189,7 +191,8 @@ int main(int argc, char **argv)
         define_arithmetic(f);
         fix_descriptors(llvm, f);
     }
-    if (LLVMWriteBitcodeToFile(library, argv[1]) != 0) {
+    const bool whole = strcmp(argv[2], "-") != 0;
+    if (whole ? !shards_write(library, argv[1]) : LLVMWriteBitcodeToFile(library, argv[1]) != 0) {
         fprintf(stderr, "mklibrary: %s cannot be written\n", argv[1]);
         return EXIT_FAILURE;
     }
