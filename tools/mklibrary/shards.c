@@ -17,7 +17,7 @@
 #include "compiler/frontend/library_file.h"
 #include "ppu/macros.h"
 
-#define SHARD_FUNCTIONS 64u /* of a shard, and those of the last one's name */
+#define SHARD_FUNCTIONS 256u /* of a shard, and those of the last one's name */
 
 /* One that programs, or the compiler, may call. */
 struct function {
