@@ -119,7 +119,7 @@ INLINE void put_range(global uchar *param, uint at, const private struct range *
         put64(param, at + LAUNCH_GLOBAL_OFFSET(i), i < range->dim ? range->offset[i] : 0);
     }
     if (at != 0) {
-        put64(param, at + LAUNCH_WORK_DIM, range->dim);
+        *(global uint *)(param + at + LAUNCH_WORK_DIM) = range->dim; /* alone: other words follow */
     }
 }
 
