@@ -33,7 +33,8 @@ static void redirect_branches(LLVMBasicBlockRef from, LLVMBasicBlockRef to)
  */
 static void split_off_head(LLVMBuilderRef builder, LLVMBasicBlockRef block)
 {
-    LLVMBasicBlockRef head = LLVMInsertBasicBlock(block, "");
+    LLVMContextRef context = LLVMGetTypeContext(LLVMTypeOf(LLVMBasicBlockAsValue(block)));
+    LLVMBasicBlockRef head = LLVMInsertBasicBlockInContext(context, block, "");
     LLVMValueRef insn = LLVMGetFirstInstruction(block);
 
     redirect_branches(block, head);
