@@ -231,6 +231,11 @@ static bool has_cells(const struct compilation *compilation, const struct kernel
     return kernel->implicit_at != 0 && sanitize_has_cells(compilation, kernel->function);
 }
 
+static bool marks(const struct compilation *compilation, const struct kernel_info *kernel)
+{
+    return kernel->implicit_at != 0 && sanitize_marks(compilation, kernel->function);
+}
+
 /* Returns the bytes that one argument has of them. */
 static uint32_t bounds_bytes(const struct compilation *compilation, const struct kernel_info *kernel)
 {
@@ -265,7 +270,8 @@ static void add_kernel(struct compilation *compilation, const struct kernel_info
         .wave = (uint8_t)compilation->wave,
         .assumes = (uint8_t)((bounds_small_ids(kernel->function) ? PPU_KERNEL_SMALL_IDS : 0) |
                              (is_bounded(compilation, kernel) ? PPU_KERNEL_BOUNDED : 0) |
-                             (has_cells(compilation, kernel) ? PPU_KERNEL_CELLS : 0)),
+                             (has_cells(compilation, kernel) ? PPU_KERNEL_CELLS : 0) |
+                             (marks(compilation, kernel) ? PPU_KERNEL_MARKS : 0)),
         .flags = kernel->flags,
         .shared_bytes = kernel->shared_bytes,
         .local_bytes = kernel->local_bytes,

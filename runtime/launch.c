@@ -157,7 +157,7 @@ static uint32_t dimensions(const struct ppu_tmd *tmd)
 /* Who does not say where the objects of arguments lie gets no reports about them. */
 static void leave_unbounded(const struct ppu_kernel_entry *kernel, uint8_t params[PPU_MAX_PARAM])
 {
-    const struct ppu_sanitizer_bounds any = { 0, PPU_SANITIZER_ANY };
+    const struct ppu_sanitizer_bounds any = { 0, PPU_SANITIZER_ANY, 0 };
 
     for (uint32_t i = 0; i < kernel->argument_count; i++) {
         memcpy(params + ppu_kernel_bounds_at(kernel) + i * sizeof(any), &any, sizeof(any));

@@ -22,6 +22,7 @@ BYTES_OF_FILE(library_core, CORE_FILE);
 BYTES_OF_FILE(library_all, LIBRARY_FILE);
 BYTES_OF_FILE(library_address, ADDRESS_FILE);
 BYTES_OF_FILE(library_race, RACE_FILE);
+BYTES_OF_FILE(library_uninit, UNINIT_FILE);
 
 struct library library_core(void)
 {
@@ -84,4 +85,9 @@ struct library library_address(void)
 struct library library_race(void)
 {
     return (struct library){ library_race_bytes, library_race_len };
+}
+
+struct library library_uninit(void)
+{
+    return (struct library){ library_uninit_bytes, library_uninit_len };
 }

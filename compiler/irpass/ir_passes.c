@@ -18,6 +18,7 @@
 #include "compiler/irpass/lower_warps.h"
 #include "compiler/irpass/sanitize/access.h"
 #include "compiler/irpass/sanitize/sanitize.h"
+#include "compiler/irpass/sanitize/uninit.h"
 #include "compiler/irpass/specialize_alias.h"
 #include "compiler/irpass/split_aggregates.h"
 #include "compiler/irpass/split_blocks.h"
@@ -316,8 +317,11 @@ static bool has_facts(const struct compilation *compilation)
 /* Its functions are called: hardly ever, but from many places. */
 static void link_sanitizer(struct compilation *compilation)
 {
-    if ((compilation->options->sanitize & PPU_SANITIZE_ADDRESS) != 0) {
+    if ((compilation->options->sanitize & (PPU_SANITIZE_ADDRESS | PPU_SANITIZE_UNINIT)) != 0) {
         link_library(compilation, library_address());
+    }
+    if ((compilation->options->sanitize & PPU_SANITIZE_UNINIT) != 0) {
+        link_library(compilation, library_uninit());
     }
     if ((compilation->options->sanitize & (PPU_SANITIZE_RACE | PPU_SANITIZE_BARRIER)) != 0) {
         link_library(compilation, library_race());

@@ -56,7 +56,8 @@ PPU_ASSERT_SIZE(struct ppu_program_header, 64);
 #define PPU_KERNEL_BOUNDED \
     (1u << 1)                      /* struct ppu_sanitizer_bounds of each argument lie behind the implicit arguments */
 #define PPU_KERNEL_CELLS (1u << 2) /* it notes in struct ppu_sanitizer_cell what was done to memory */
-#define PPU_KERNEL_ASSUMES (PPU_KERNEL_SMALL_IDS | PPU_KERNEL_BOUNDED | PPU_KERNEL_CELLS)
+#define PPU_KERNEL_MARKS (1u << 3) /* it marks the bytes that it writes (struct ppu_sanitizer_bounds) */
+#define PPU_KERNEL_ASSUMES (PPU_KERNEL_SMALL_IDS | PPU_KERNEL_BOUNDED | PPU_KERNEL_CELLS | PPU_KERNEL_MARKS)
 
 /* Bits of ppu_kernel_entry.allows. */
 #define PPU_KERNEL_CUT \

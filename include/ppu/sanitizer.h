@@ -26,10 +26,12 @@ enum ppu_sanitize {
 struct ppu_sanitizer_bounds {
     uint64_t base;  /* address, or offset in shared memory */
     uint64_t bytes; /* PPU_SANITIZER_ANY: not known; 0: there is no object */
+    uint64_t marks; /* where those of its bytes lie, as `base`; 0: all of them count as written */
 };
-PPU_ASSERT_SIZE(struct ppu_sanitizer_bounds, 16);
+PPU_ASSERT_SIZE(struct ppu_sanitizer_bounds, 24);
 
 #define PPU_SANITIZER_ANY 0x7fffffffffffffffull
+#define PPU_SANITIZER_WRITTEN 0xffu /* mark of a byte that was written since its object was made; 0: it was not */
 
 /* Memory that no pointer may reach although it is mapped, or may be: [begin, end). */
 struct ppu_sanitizer_range {
@@ -40,13 +42,23 @@ PPU_ASSERT_SIZE(struct ppu_sanitizer_range, 16);
 #define PPU_SANITIZER_RANGE_STEP 2048u /* the first of the search: a power of two */
 #define PPU_SANITIZER_RANGES 4095u     /* the most; twice the step less one */
 
+/* An object in global memory that has a mark for each byte: [begin, end), and where the marks lie. */
+struct ppu_sanitizer_marked {
+    uint64_t begin, end, marks;
+};
+PPU_ASSERT_SIZE(struct ppu_sanitizer_marked, 24);
+
+#define PPU_SANITIZER_MARKED_STEP 512u /* as those of ranges */
+#define PPU_SANITIZER_MARKED 1023u
+
 /* Lies behind the words of the launch's printf buffer; written by the host. */
 struct ppu_sanitizer_table {
     uint32_t count;
-    uint32_t reserved;
+    uint32_t marked_count;
     struct ppu_sanitizer_range ranges[PPU_SANITIZER_RANGES]; /* by their beginnings; they do not overlap */
+    struct ppu_sanitizer_marked marked[PPU_SANITIZER_MARKED]; /* the same */
 };
-PPU_ASSERT_SIZE(struct ppu_sanitizer_table, 65528);
+PPU_ASSERT_SIZE(struct ppu_sanitizer_table, 90080);
 
 /*
  * Notes what was done to a place in memory, or by a work-group. Lies behind the table; zeros when a launch begins.
@@ -68,6 +80,7 @@ PPU_ASSERT_SIZE(struct ppu_sanitizer_cell, 32);
 /* Bits of what lies behind the words of the launch's printf buffer (ppu_implicit_args.tables). */
 #define PPU_SANITIZER_HAS_RANGES (1u << 0) /* struct ppu_sanitizer_table */
 #define PPU_SANITIZER_HAS_CELLS (1u << 1)  /* that, and the cells behind it */
+#define PPU_SANITIZER_HAS_MARKED (1u << 2) /* the table says which objects have marks */
 
 /* Words of a record behind its head; 64-bit numbers take two, the low one first. */
 enum ppu_sanitizer_word {

@@ -6,6 +6,7 @@
 
 #include "opencl/api/allocation.h"
 #include "opencl/api/info.h"
+#include "opencl/api/marks.h"
 #include "opencl/api/svm.h"
 #include "ppu/mmu.h"
 
@@ -102,6 +103,7 @@ cl_mem clCreateBuffer(cl_context context, cl_mem_flags flags, size_t bytes, void
     if (buffer) {
         buffer->allocation = allocation_new(context, "clCreateBuffer", buffer->va, bytes,
                                             buffer->own ? ppu_memory_bytes(buffer->own) : 0);
+        buffer->marks = host_ptr ? NULL : marks_new(buffer);
     }
     if (errcode) {
         *errcode = error;

@@ -7,6 +7,7 @@
 #include "opencl/api/buffer.h"
 #include "opencl/api/image_format.h"
 #include "opencl/api/info.h"
+#include "opencl/api/marks.h"
 #include "ppu/macros.h"
 
 bool image_is(cl_mem memory)
@@ -249,6 +250,7 @@ static cl_int check_plan(struct plan *plan)
 /* The bytes are another object's: only the descriptor is its own. */
 static enum ppu_err share_bytes(cl_mem memory, cl_mem parent)
 {
+    marks_set(parent, 0, parent->bytes); /* kernels write images without marks */
     object_use(parent);
     memory->parent = parent;
     memory->origin = parent->origin;

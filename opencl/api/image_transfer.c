@@ -6,6 +6,7 @@
 #include "opencl/api/image.h"
 #include "opencl/api/image_format.h"
 #include "opencl/api/mapping.h"
+#include "opencl/api/marks.h"
 #include "opencl/api/queue.h"
 #include "opencl/api/transfer.h"
 
@@ -269,6 +270,7 @@ cl_int clEnqueueCopyImageToBuffer(cl_command_queue queue, cl_mem src, cl_mem dst
         return error;
     }
     const struct distances distances = tight(src->image, region);
+    marks_set(dst, offset, distances.slice * region[2]);
     struct work work = work_from(src, origin, region, dst->at + offset, &distances, dst);
     return queue_take(queue, &command, &work);
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "opencl/api/buffer.h"
+#include "opencl/api/marks.h"
 #include "opencl/api/queue.h"
 #include "opencl/api/transfer.h"
 
@@ -141,6 +142,9 @@ void *clEnqueueMapBuffer(cl_command_queue queue, cl_mem memory, cl_bool blocking
         error = check_map_buffer(memory, flags, offset, bytes);
     }
     if (error == CL_SUCCESS) {
+        if (flags != CL_MAP_READ) {
+            marks_set(memory, offset, bytes);
+        }
         pointer = mapping_take(queue, &command, memory, flags, &region, &error);
     }
     if (errcode) {

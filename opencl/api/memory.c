@@ -6,6 +6,7 @@
 #include "opencl/api/allocation.h"
 #include "opencl/api/image.h"
 #include "opencl/api/info.h"
+#include "opencl/api/marks.h"
 
 #define ACCESS_FLAGS ((cl_mem_flags)(CL_MEM_READ_WRITE | CL_MEM_WRITE_ONLY | CL_MEM_READ_ONLY))
 #define HOST_PTR_FLAGS ((cl_mem_flags)(CL_MEM_USE_HOST_PTR | CL_MEM_ALLOC_HOST_PTR | CL_MEM_COPY_HOST_PTR))
@@ -112,6 +113,7 @@ void memory_destroy(void *object)
         memory->mapped = mapped->next;
         free(mapped);
     }
+    marks_free(memory->marks);
     ppu_memory_free(memory->own);
     allocation_end(memory->allocation);
     object_drop(memory->parent);

@@ -33,6 +33,7 @@ struct _cl_mem {
     struct ppu_memory *own;        /* NULL: a parent's, or shared virtual memory's */
     struct image *image;           /* NULL: a buffer or a pipe */
     struct allocation *allocation; /* for reports; NULL: none */
+    struct marks *marks;           /* of a root: which bytes were written; NULL: all count as written */
     cl_uint packet_bytes;          /* of a pipe */
     cl_uint packets;               /* that a pipe has room for; 0: no pipe */
     uint8_t *at;                   /* first byte, for the host */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "opencl/api/buffer.h"
+#include "opencl/api/marks.h"
 #include "opencl/api/queue.h"
 
 static cl_int run_native_kernel(cl_event event)
@@ -67,6 +68,9 @@ cl_int clEnqueueNativeKernel(cl_command_queue queue, void(CL_CALLBACK *function)
     }
     if (error != CL_SUCCESS) {
         return error;
+    }
+    for (cl_uint i = 0; i < memories; i++) {
+        marks_set(list[i], 0, list[i]->bytes);
     }
     work.native_kernel.function = function;
     if (arguments) {

@@ -10,7 +10,11 @@
 
 #include "compiler/ppu_compiler.h"
 #include "opencl/api/allocation.h"
+#include "opencl/api/marks.h"
+#include "ppu/sanitizer.h"
 #include "ppu/sanitizer_words.h"
+
+#define LIST_BYTES 100u /* of words; a longer one has a word twice */
 
 static pthread_once_t begun = PTHREAD_ONCE_INIT;
 static const char *wanted; /* words; NULL: none */
@@ -50,6 +54,27 @@ static void read_exit_status(void)
     exit_status = (int)status;
 }
 
+/* What is made from now on is remembered as far as these checks need it. */
+static void begin_checks(uint32_t checks)
+{
+    allocation_begin();
+    if ((checks & PPU_SANITIZE_UNINIT) != 0) {
+        marks_begin();
+    }
+}
+
+/* Begins with the checks that build options ask for; what is wrong in them is told by the build. */
+static void begin_options(const char *options)
+{
+    char list[LIST_BYTES];
+
+    for (const char *at = options; (at = strstr(at, PPU_COMPILE_SANITIZE));) {
+        at += strlen(PPU_COMPILE_SANITIZE);
+        snprintf(list, sizeof(list), "%.*s", (int)strcspn(at, " \t\n\"'"), at);
+        begin_checks(ppu_sanitizer_words(list));
+    }
+}
+
 static void read_variables(void)
 {
     const char *text = secure_getenv(SANITIZE_VARIABLE);
@@ -64,7 +89,7 @@ static void read_variables(void)
         fprintf(stderr, "ppu: " SANITIZE_VARIABLE "=%s: %s\n", text, ppu_sanitizer_words_wrong);
         return;
     }
-    allocation_begin();
+    begin_checks(ppu_sanitizer_words(text));
 }
 
 void sanitize_begin(void)
@@ -78,9 +103,7 @@ char *sanitize_options(const char *options)
     char *both = NULL;
 
     sanitize_begin();
-    if (strstr(options, PPU_COMPILE_SANITIZE)) {
-        allocation_begin();
-    }
+    begin_options(options);
     if (!wanted) {
         return strdup(options);
     }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "opencl/api/buffer.h"
+#include "opencl/api/marks.h"
 #include "opencl/api/queue.h"
 #include "ppu/macros.h"
 
@@ -145,6 +146,7 @@ cl_int clEnqueueWriteBuffer(cl_command_queue queue, cl_mem memory, cl_bool block
     if (!memory_host_may_write(memory)) {
         return CL_INVALID_OPERATION;
     }
+    marks_set(memory, offset, bytes);
     struct work work = transfer_needing(transfer_bytes(memory->at + offset, from, bytes), memory, NULL);
     return queue_take(queue, &command, &work);
 }
@@ -214,6 +216,16 @@ static bool side_settle(struct side *side, const size_t region[3])
     return !side->memory || buffer_holds(side->memory, side->first, side->bytes);
 }
 
+/* Marks what a box writes, row by row. */
+static void mark_box(const struct side *dst, const size_t region[3])
+{
+    for (size_t z = 0; z < region[2] && dst->memory; z++) {
+        for (size_t y = 0; y < region[1]; y++) {
+            marks_set(dst->memory, dst->first + z * dst->pitches.slice + y * dst->pitches.row, region[0]);
+        }
+    }
+}
+
 static struct work box_work(const struct side *dst, const struct side *src, const size_t region[3])
 {
     const struct work work = {
@@ -230,6 +242,7 @@ static struct work box_work(const struct side *dst, const struct side *src, cons
         },
     };
 
+    mark_box(dst, region);
     return transfer_needing(work, dst->memory, src->memory);
 }
 
@@ -312,6 +325,7 @@ cl_int clEnqueueCopyBuffer(cl_command_queue queue, cl_mem src, cl_mem dst, size_
     if (overlap(src->va + src_offset, dst->va + dst_offset, bytes)) {
         return CL_MEM_COPY_OVERLAP;
     }
+    marks_set(dst, dst_offset, bytes);
     struct work work = transfer_bytes(dst->at + dst_offset, src->at + src_offset, bytes);
     if (queue->ppu_index == 0) { /* the device that both lie on */
         work = (struct work){ .executor = WORK_ON_DEVICE, .build = build_copy };
@@ -397,6 +411,7 @@ cl_int clEnqueueFillBuffer(cl_command_queue queue, cl_mem memory, const void *pa
         !transfer_fill(&work, memory->at + offset, bytes, pattern, pattern_bytes) || offset % pattern_bytes != 0) {
         return CL_INVALID_VALUE;
     }
+    marks_set(memory, offset, bytes);
     work = transfer_needing(work, memory, NULL);
     return queue_take(queue, &command, &work);
 }

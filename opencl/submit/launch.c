@@ -180,7 +180,7 @@ static cl_int capture(struct launch *launch, cl_kernel kernel, const struct ppu_
             shared += argument->local_bytes;
         }
     }
-    sanitizer_bound(launch, kernel);
+    sanitizer_bound(launch, kernel, PPU_MIN((uint64_t)info->sm_shared, (uint64_t)PPU_MAX_SHARED), &shared);
     launch->launch.mode = kernel->mode;
     launch->launch.miss_rate = kernel->miss_rate;
     launch->launch.param_bytes = entry->param_bytes;
@@ -419,10 +419,11 @@ static bool is_empty(const struct space *space)
 
 /* ---- enqueue ---- */
 
-/* The buffer is found through the implicit arguments: who does not read them does not print. */
+/* The buffer is found through the implicit arguments: who does not read them does not print, and finds no tables. */
 static bool may_print(cl_kernel kernel)
 {
-    return kernel->entry->implicit_at != 0 && kernel->program->view.header->formats > 0;
+    return kernel->entry->implicit_at != 0 &&
+           (kernel->program->view.header->formats > 0 || (kernel->entry->assumes & PPU_KERNEL_MARKS) != 0);
 }
 
 /*
@@ -434,7 +435,8 @@ static uint32_t checked_tables(cl_kernel kernel, const struct launch *launch)
     const uint32_t assumes = kernel->entry->assumes;
 
     return ((assumes & PPU_KERNEL_BOUNDED) != 0 ? PPU_SANITIZER_HAS_RANGES : 0) |
-           ((assumes & PPU_KERNEL_CELLS) != 0 && !launch->tasks ? PPU_SANITIZER_HAS_CELLS : 0);
+           ((assumes & PPU_KERNEL_CELLS) != 0 && !launch->tasks ? PPU_SANITIZER_HAS_CELLS : 0) |
+           ((assumes & PPU_KERNEL_MARKS) != 0 ? PPU_SANITIZER_HAS_MARKED : 0);
 }
 
 struct print_source launch_choose(struct launch *launch, cl_kernel kernel, uint32_t ppu_index,
@@ -501,6 +503,9 @@ static cl_int launch_new(cl_command_queue queue, cl_kernel kernel, const struct 
     }
     if (error == CL_SUCCESS && space->tasks) {
         error = take_tasks(launch, space->tasks);
+    }
+    if (error == CL_SUCCESS) {
+        sanitizer_note_writes(launch, kernel, queue->ppu_index != 0);
     }
     if (error == CL_SUCCESS && queue->ppu_index == 0) { /* elsewhere it is not known yet where buffers will lie */
         work->prints = launch_choose(launch, kernel, queue->ppu_index, work->variant);

@@ -7,7 +7,9 @@
 #include <string.h>
 
 #include "opencl/api/allocation.h"
+#include "opencl/api/marks.h"
 #include "opencl/api/memory.h"
+#include "opencl/api/queue.h"
 #include "opencl/api/sanitize.h"
 #include "opencl/api/svm.h"
 #include "ppu/sanitizer_words.h"
@@ -35,12 +37,12 @@ static struct ppu_sanitizer_bounds bounds_of(const struct launch *launch, cl_ker
     const struct ppu_argument_entry *entry = &kernel->descriptions[i];
     const struct argument *argument = &kernel->arguments[i];
     const struct launch_memory *memory = memory_at(launch, entry->offset);
-    struct ppu_sanitizer_bounds bounds = { 0, PPU_SANITIZER_ANY };
+    struct ppu_sanitizer_bounds bounds = { 0, PPU_SANITIZER_ANY, 0 };
     uint64_t value = 0;
 
     if (entry->kind == PPU_ARGUMENT_LOCAL) {
         memcpy(&value, launch->params + entry->offset, sizeof(value));
-        return (struct ppu_sanitizer_bounds){ value, argument->local_bytes };
+        return (struct ppu_sanitizer_bounds){ value, argument->local_bytes, 0 };
     }
     if ((entry->kind != PPU_ARGUMENT_GLOBAL && entry->kind != PPU_ARGUMENT_CONSTANT) ||
         (entry->qualifiers & PPU_ARGUMENT_PIPE) != 0) {
@@ -48,7 +50,7 @@ static struct ppu_sanitizer_bounds bounds_of(const struct launch *launch, cl_ker
     }
     memcpy(&value, launch->params + entry->offset, sizeof(value));
     if (memory) {
-        bounds = (struct ppu_sanitizer_bounds){ value, memory->memory->bytes };
+        bounds = (struct ppu_sanitizer_bounds){ value, memory->memory->bytes, marks_va(memory->memory) };
     } else if (value == 0) {
         bounds.bytes = 0;
     } else if (argument->shared) { /* the pointer may lead into the piece: what is before it is in reach, too */
@@ -57,13 +59,61 @@ static struct ppu_sanitizer_bounds bounds_of(const struct launch *launch, cl_ker
     return bounds;
 }
 
-void sanitizer_bound(struct launch *launch, cl_kernel kernel)
+/* Room for a mark for each byte of an argument in local memory, behind what is used; 0: there is none. */
+static uint64_t take_marks(uint64_t bytes, uint64_t most, uint64_t *shared)
+{
+    const uint64_t at = kernel_local_at(*shared);
+
+    if (bytes > most || at > most - bytes) {
+        return 0;
+    }
+    *shared = at + bytes;
+    return at;
+}
+
+void sanitizer_bound(struct launch *launch, cl_kernel kernel, uint64_t most, uint64_t *shared)
 {
     const struct ppu_kernel_entry *entry = kernel->entry;
+    const bool marks = (entry->assumes & PPU_KERNEL_MARKS) != 0;
 
     for (uint32_t i = 0; (entry->assumes & PPU_KERNEL_BOUNDED) != 0 && i < entry->argument_count; i++) {
-        const struct ppu_sanitizer_bounds bounds = bounds_of(launch, kernel, i);
+        struct ppu_sanitizer_bounds bounds = bounds_of(launch, kernel, i);
+        if (marks && kernel->descriptions[i].kind == PPU_ARGUMENT_LOCAL && bounds.bytes > 0) {
+            bounds.marks = take_marks(bounds.bytes, most, shared);
+        }
         memcpy(launch->params + ppu_kernel_bounds_at(entry) + i * sizeof(bounds), &bounds, sizeof(bounds));
+    }
+}
+
+/* ---- writes without marks ---- */
+
+static void believe_marks(struct launch *launch, cl_kernel kernel)
+{
+    const uint32_t count = (kernel->entry->assumes & PPU_KERNEL_BOUNDED) != 0 ? kernel->entry->argument_count : 0;
+
+    for (uint32_t i = 0; i < count; i++) {
+        uint8_t *at = launch->params + ppu_kernel_bounds_at(kernel->entry) + i * sizeof(struct ppu_sanitizer_bounds);
+        memset(at + offsetof(struct ppu_sanitizer_bounds, marks), 0, sizeof(uint64_t));
+    }
+}
+
+void sanitizer_note_writes(struct launch *launch, cl_kernel kernel, bool elsewhere)
+{
+    const bool marks = (kernel->entry->assumes & PPU_KERNEL_MARKS) != 0 && !elsewhere;
+
+    for (uint32_t i = 0; i < launch->memories && !marks; i++) {
+        const struct launch_memory *memory = &launch->memory[i];
+        if (!memory->constant) {
+            marks_set(memory->memory, 0, memory->memory->bytes);
+        }
+    }
+    for (uint32_t i = 0; i < launch->queues; i++) {
+        if (launch->queue[i]->workq) { /* copies in it are made by nobody who knows of marks */
+            marks_set_context(kernel->program->context);
+        }
+    }
+    if (elsewhere) {
+        believe_marks(launch, kernel);
     }
 }
 
@@ -187,6 +237,24 @@ static void print_address(FILE *to, const struct print_source *source, const str
     print_memory(to, source, has_object(report) ? report->base : report->address, report->object_bytes);
 }
 
+static void print_uninit(FILE *to, const struct print_source *source, const struct ppu_sanitizer_report *report)
+{
+    const struct ppu_sanitizer_site *site = &report->site;
+
+    fprintf(to, "ppu: %s: %s of %u bytes that nobody wrote, %s", site->check, site->action, site->bytes,
+            has_object(report) ? "" : "through a ");
+    print_object(to, source, site);
+    fputs("\n  ", to);
+    print_site(to, site);
+    print_work_item(to, report);
+    fprintf(to, "  address 0x%llx", (unsigned long long)report->address);
+    if (report->object_bytes != 0 && report->object_bytes != PPU_SANITIZER_ANY) {
+        fprintf(to, ", byte %llu of %llu", (unsigned long long)(report->address - report->base),
+                (unsigned long long)report->object_bytes);
+    }
+    print_memory(to, source, report->address, report->object_bytes);
+}
+
 static void print_other(FILE *to, const struct ppu_sanitizer_report *report)
 {
     fprintf(to, "  work-item (%u, %u, %u) in group (%u, %u, %u)\n", report->other_local_id[0],
@@ -239,6 +307,8 @@ static void print_report(FILE *to, const struct print_source *source, const stru
         print_race(to, source, report);
     } else if (check == PPU_SANITIZE_BARRIER) {
         print_barrier(to, report);
+    } else if (check == PPU_SANITIZE_UNINIT) {
+        print_uninit(to, source, report);
     } else {
         print_address(to, source, report);
     }

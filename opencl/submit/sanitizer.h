@@ -5,8 +5,16 @@
 
 #include "opencl/api/captured_launch.h"
 
-/* Writes where the objects of a launch's arguments lie behind its parameters, when its kernel asks. */
-void sanitizer_bound(struct launch *launch, cl_kernel kernel);
+/*
+ * Writes where the objects of a launch's arguments lie behind its parameters, when its kernel asks. `*shared`: bytes
+ * of shared memory that are in use, to which marks of arguments add, up to `most`.
+ */
+void sanitizer_bound(struct launch *launch, cl_kernel kernel, uint64_t most, uint64_t *shared);
+/*
+ * The launch is about to be enqueued: what it writes without marks counts as written. `elsewhere`: it goes to a device
+ * that has no marks.
+ */
+void sanitizer_note_writes(struct launch *launch, cl_kernel kernel, bool elsewhere);
 /* The record of a report. Adds to `text`, which is malloc()ed or NULL, what has not been said before. */
 void sanitizer_report(const struct print_source *source, uint32_t format, const uint32_t *words, uint32_t count,
                       char **text);

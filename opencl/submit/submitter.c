@@ -6,6 +6,7 @@
 
 #include "opencl/api/allocation.h"
 #include "opencl/api/host_clock.h"
+#include "opencl/api/marks.h"
 #include "opencl/api/queue.h"
 #include "opencl/api/record.h"
 #include "opencl/submit/printf.h"
@@ -48,6 +49,9 @@ static void write_tables(const struct submitter *submitter, cl_event event)
 
     if (event->work.prints.tables != 0) {
         allocation_ranges(event->context, printf_ranges((struct ppu_printf_buffer *)(void *)printed));
+    }
+    if ((event->work.prints.tables & PPU_SANITIZER_HAS_MARKED) != 0) {
+        marks_table(event->context, printf_ranges((struct ppu_printf_buffer *)(void *)printed));
     }
     if ((event->work.prints.tables & PPU_SANITIZER_HAS_CELLS) != 0) {
         memset(printed + PRINTF_CELLS_AT, 0, PRINTF_CELLS_BYTES);

@@ -97,6 +97,18 @@ static cl_program build(struct listener *l, const char *text, const char *option
     return program;
 }
 
+static void run_one(struct listener *l, cl_program program, const char *name, cl_mem a, size_t global)
+{
+    cl_int error = CL_SUCCESS;
+    cl_kernel kernel = clCreateKernel(program, name, &error);
+
+    check(error);
+    check(clSetKernelArg(kernel, 0, sizeof(cl_mem), &a));
+    check(clEnqueueNDRangeKernel(l->queue, kernel, 1, NULL, &global, NULL, 0, NULL, NULL));
+    check(clFinish(l->queue));
+    check(clReleaseKernel(kernel));
+}
+
 /* ---- files of wrong kernels and their twins ---- */
 
 static char *read_file(const char *path)
@@ -116,6 +128,15 @@ struct arguments {
     cl_mem a, amid, b, c;
 };
 
+static cl_mem empty_buffer(struct listener *l, size_t numbers)
+{
+    cl_int error = CL_SUCCESS;
+    cl_mem made = clCreateBuffer(l->context, CL_MEM_READ_WRITE, numbers * sizeof(cl_int), NULL, &error);
+
+    check(error);
+    return made;
+}
+
 static cl_mem buffer(struct listener *l, size_t numbers)
 {
     cl_int *zeros = calloc(numbers, sizeof(cl_int));
@@ -127,10 +148,11 @@ static cl_mem buffer(struct listener *l, size_t numbers)
     return made;
 }
 
-static struct arguments arguments_new(struct listener *l)
+/* `make`: of a and b. */
+static struct arguments arguments_new(struct listener *l, cl_mem (*make)(struct listener *l, size_t numbers))
 {
     const cl_buffer_region part = { PART_AT * sizeof(cl_int), PART * sizeof(cl_int) };
-    struct arguments arguments = { buffer(l, NUMBERS), buffer(l, AMID), NULL, buffer(l, 16) };
+    struct arguments arguments = { make(l, NUMBERS), make(l, AMID), NULL, buffer(l, 16) };
     cl_int error = CL_SUCCESS;
 
     arguments.b = clCreateSubBuffer(arguments.amid, 0, CL_BUFFER_CREATE_TYPE_REGION, &part, &error);
@@ -237,20 +259,25 @@ static uint32_t check_reports(const char *text, const char *reports)
     return wrong;
 }
 
-/* Each wrong kernel of the file is reported with its line, and no other is; how many there are. */
-static uint32_t run_file(struct fixture *f, const char *path, const char *options)
+/*
+ * Each wrong kernel of the file is reported with its line, and no other is; how many there are. `make`: for each
+ * kernel, its a and b.
+ */
+static uint32_t run_file(struct fixture *f, const char *path, const char *options,
+                         cl_mem (*make)(struct listener *l, size_t numbers))
 {
     struct listener l = listener_new(f);
-    struct arguments arguments = arguments_new(&l);
     char *text = read_file(path), name[NAME_BYTES];
     cl_program program = build(&l, text, options);
     cl_int error = CL_SUCCESS;
 
     for (const char *at = text; (at = next_kernel(at, name));) {
+        struct arguments arguments = arguments_new(&l, make);
         cl_kernel kernel = clCreateKernel(program, name, &error);
         check(error);
         launch(&l, kernel, &arguments);
         check(clReleaseKernel(kernel));
+        arguments_end(&arguments);
     }
     check(clFinish(l.queue));
     char *reports = take_reports();
@@ -258,39 +285,34 @@ static uint32_t run_file(struct fixture *f, const char *path, const char *option
     free(reports);
     free(text);
     check(clReleaseProgram(program));
-    arguments_end(&arguments);
     listener_end(&l);
     return wrong;
 }
 
 static void wrong_accesses_are_reported_and_their_twins_are_not(void **state)
 {
-    assert_true(run_file(*state, "tests/opencl/sanitizer/address.cl", "-cl-std=CL3.0 -fsanitize=address") >= 56);
+    assert_true(run_file(*state, "tests/opencl/sanitizer/address.cl", "-cl-std=CL3.0 -fsanitize=address", buffer) >=
+                56);
 }
 
 static void races_are_reported_and_their_twins_are_not(void **state)
 {
-    assert_true(run_file(*state, "tests/opencl/sanitizer/race.cl", "-cl-std=CL3.0 -fsanitize=race") >= 42);
+    assert_true(run_file(*state, "tests/opencl/sanitizer/race.cl", "-cl-std=CL3.0 -fsanitize=race", buffer) >= 42);
 }
 
 static void divergent_barriers_are_reported_and_their_twins_are_not(void **state)
 {
-    assert_true(run_file(*state, "tests/opencl/sanitizer/barrier.cl", "-cl-std=CL3.0 -fsanitize=barrier") >= 16);
+    assert_true(run_file(*state, "tests/opencl/sanitizer/barrier.cl", "-cl-std=CL3.0 -fsanitize=barrier", buffer) >=
+                16);
+}
+
+static void reads_of_what_nobody_wrote_are_reported_and_their_twins_are_not(void **state)
+{
+    assert_true(run_file(*state, "tests/opencl/sanitizer/uninit.cl", "-cl-std=CL3.0 -fsanitize=uninit", empty_buffer) >=
+                48);
 }
 
 /* ---- what a report says ---- */
-
-static void run_one(struct listener *l, cl_program program, const char *name, cl_mem a, size_t global)
-{
-    cl_int error = CL_SUCCESS;
-    cl_kernel kernel = clCreateKernel(program, name, &error);
-
-    check(error);
-    check(clSetKernelArg(kernel, 0, sizeof(cl_mem), &a));
-    check(clEnqueueNDRangeKernel(l->queue, kernel, 1, NULL, &global, NULL, 0, NULL, NULL));
-    check(clFinish(l->queue));
-    check(clReleaseKernel(kernel));
-}
 
 static void assert_says(const char *reports, const char *wanted)
 {
@@ -318,6 +340,31 @@ static void a_report_names_site_work_item_distance_value_and_allocation(void **s
     assert_says(reports, "0 bytes behind the end of 64 bytes, value 0x4d\n");
     assert_says(reports, "memory of clCreateBuffer, call ");
     assert_says(reports, ", 64 bytes\n");
+    free(reports);
+    check(clReleaseMemObject(a));
+    check(clReleaseProgram(program));
+    listener_end(&l);
+}
+
+static void a_report_of_an_unwritten_read_names_site_work_item_byte_and_allocation(void **state)
+{
+    static const char text[] = "kernel void unwritten(global int *out)\n"
+                               "{\n"
+                               "    if (get_global_id(0) == 5)\n"
+                               "        out[0] = out[3];\n"
+                               "}\n";
+    struct listener l = listener_new(*state);
+    cl_program program = build(&l, text, "-fsanitize=uninit");
+    cl_mem a = empty_buffer(&l, 16);
+
+    run_one(&l, program, "unwritten", a, 9);
+    char *reports = take_reports();
+    assert_says(reports, "ppu: uninit: load of 4 bytes that nobody wrote, argument 0 'out' (int*)\n");
+    assert_says(reports, ":4:");
+    assert_says(reports, " in kernel 'unwritten'\n");
+    assert_says(reports, "work-item (5, 0, 0), (5, 0, 0) in group (0, 0, 0)\n");
+    assert_says(reports, ", byte 12 of 64\n");
+    assert_says(reports, "memory of clCreateBuffer, call ");
     free(reports);
     check(clReleaseMemObject(a));
     check(clReleaseProgram(program));
@@ -409,6 +456,156 @@ static void wrong_stores_are_left_out_and_wrong_loads_give_zero(void **state)
     check(clReleaseProgram(program));
     listener_end(&l);
 }
+
+/* ---- what counts as written ---- */
+
+#define HALF (NUMBERS / 2 * sizeof(cl_int)) /* bytes that are written: the first half */
+
+static void by_write(struct listener *l, cl_mem to)
+{
+    const cl_int numbers[NUMBERS / 2] = { 0 };
+
+    check(clEnqueueWriteBuffer(l->queue, to, CL_FALSE, 0, HALF, numbers, 0, NULL, NULL));
+    check(clFinish(l->queue));
+}
+
+static void by_fill(struct listener *l, cl_mem to)
+{
+    const cl_int one = 1;
+
+    check(clEnqueueFillBuffer(l->queue, to, &one, sizeof(one), 0, HALF, 0, NULL, NULL));
+}
+
+static void by_copy(struct listener *l, cl_mem to)
+{
+    cl_mem from = buffer(l, NUMBERS);
+
+    check(clEnqueueCopyBuffer(l->queue, from, to, 0, 0, HALF, 0, NULL, NULL));
+    check(clReleaseMemObject(from));
+}
+
+static void by_rectangle(struct listener *l, cl_mem to)
+{
+    const cl_int numbers[NUMBERS / 2] = { 0 };
+    const size_t zero[3] = { 0 }, region[3] = { HALF / 4, 4, 1 };
+
+    check(clEnqueueWriteBufferRect(l->queue, to, CL_TRUE, zero, zero, region, 0, 0, 0, 0, numbers, 0, NULL, NULL));
+}
+
+static void by_map(struct listener *l, cl_mem to)
+{
+    cl_int error = CL_SUCCESS;
+    cl_int *numbers = clEnqueueMapBuffer(l->queue, to, CL_TRUE, CL_MAP_WRITE, 0, HALF, 0, NULL, NULL, &error);
+
+    check(error);
+    memset(numbers, 0, HALF);
+    check(clEnqueueUnmapMemObject(l->queue, to, numbers, 0, NULL, NULL));
+}
+
+static void by_sub_buffer(struct listener *l, cl_mem to)
+{
+    const cl_buffer_region half = { 0, HALF };
+    cl_int error = CL_SUCCESS;
+    cl_mem part = clCreateSubBuffer(to, 0, CL_BUFFER_CREATE_TYPE_REGION, &half, &error);
+
+    check(error);
+    by_write(l, part);
+    check(clReleaseMemObject(part));
+}
+
+/* A kernel that is not checked may write all that it is given. */
+static void by_unchecked_kernel(struct listener *l, cl_mem to)
+{
+    const cl_buffer_region half = { 0, HALF };
+    cl_program program = build(l, "kernel void plain(global int *a) { a[get_global_id(0)] = 1; }", "");
+    cl_int error = CL_SUCCESS;
+    cl_mem part = clCreateSubBuffer(to, 0, CL_BUFFER_CREATE_TYPE_REGION, &half, &error);
+
+    check(error);
+    run_one(l, program, "plain", part, NUMBERS / 2);
+    check(clReleaseMemObject(part));
+    check(clReleaseProgram(program));
+}
+
+/* What a thread launches writes through pointers of which nothing is known. */
+static void by_child(struct listener *l, cl_mem to)
+{
+    static const char text[] = "kernel void parent(global int *a)\n"
+                               "{\n"
+                               "    void (^child)(void) = ^{ a[get_global_id(0)] = 1; };\n"
+                               "    enqueue_kernel(get_default_queue(), CLK_ENQUEUE_FLAGS_NO_WAIT, ndrange_1D(32),\n"
+                               "                   child);\n"
+                               "}\n";
+    const cl_queue_properties wanted[] = {
+        CL_QUEUE_PROPERTIES, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE | CL_QUEUE_ON_DEVICE | CL_QUEUE_ON_DEVICE_DEFAULT, 0
+    };
+    cl_int error = CL_SUCCESS, written = 0;
+    cl_command_queue queue = clCreateCommandQueueWithProperties(l->context, l->fixture->device, wanted, &error);
+
+    check(error);
+    cl_program program = build(l, text, "-cl-std=CL3.0 -fsanitize=uninit");
+    run_one(l, program, "parent", to, 1);
+    check(clEnqueueReadBuffer(l->queue, to, CL_TRUE, 31 * sizeof(written), sizeof(written), &written, 0, NULL, NULL));
+    assert_int_equal(written, 1);
+    check(clReleaseProgram(program));
+    check(clReleaseCommandQueue(queue));
+}
+
+static void by_checked_kernel(struct listener *l, cl_mem to)
+{
+    cl_program program =
+        build(l, "kernel void careful(global int *a) { a[get_global_id(0)] = 1; }", "-fsanitize=uninit");
+
+    run_one(l, program, "careful", to, NUMBERS / 2);
+    check(clReleaseProgram(program));
+}
+
+/* Each way writes the first half: reads of it are right, and those of the other half are not. */
+static void what_others_write_counts_as_written(void **state)
+{
+    static const struct {
+        const char *name;
+        void (*write)(struct listener *l, cl_mem to);
+    } ways[] = {
+        { "write", by_write },
+        { "fill", by_fill },
+        { "copy", by_copy },
+        { "rectangle", by_rectangle },
+        { "map", by_map },
+        { "sub_buffer", by_sub_buffer },
+        { "unchecked_kernel", by_unchecked_kernel },
+        { "child", by_child },
+        { "checked_kernel", by_checked_kernel },
+    };
+    struct listener l = listener_new(*state);
+    char text[400];
+
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(ways); i++) {
+        cl_mem a = empty_buffer(&l, NUMBERS);
+        snprintf(text, sizeof(text),
+                 "kernel void of_%s(global int *a)\n{\n    int x = a[get_global_id(0)];\n"
+                 "    a[63] = x;\n}\n"
+                 "kernel void beyond_%s(global int *a)\n{\n    a[63] = a[32 + get_global_id(0)];\n}\n",
+                 ways[i].name, ways[i].name);
+        cl_program program = build(&l, text, "-fsanitize=uninit");
+        ways[i].write(&l, a);
+        snprintf(text, sizeof(text), "of_%s", ways[i].name);
+        run_one(&l, program, text, a, NUMBERS / 2);
+        char *reports = take_reports();
+        assert_string_equal(reports, "");
+        free(reports);
+        snprintf(text, sizeof(text), "beyond_%s", ways[i].name);
+        run_one(&l, program, text, a, 1);
+        reports = take_reports();
+        assert_says(reports, text);
+        free(reports);
+        check(clReleaseProgram(program));
+        check(clReleaseMemObject(a));
+    }
+    listener_end(&l);
+}
+
+/* ---- pointers in memory ---- */
 
 /* Pointers that lie in memory: what they lead to is known by what was released, and by what lies behind objects. */
 static void released_memory_and_the_space_behind_it_are_known(void **state)
@@ -549,6 +746,11 @@ int main(void)
                 races_are_reported_and_their_twins_are_not),
         cl_test("barriers that not all reach are reported, and their twins are not",
                 divergent_barriers_are_reported_and_their_twins_are_not),
+        cl_test("reads of what nobody wrote are reported, and their twins are not",
+                reads_of_what_nobody_wrote_are_reported_and_their_twins_are_not),
+        cl_test("a report of an unwritten read names place, work-item, byte and allocation",
+                a_report_of_an_unwritten_read_names_site_work_item_byte_and_allocation),
+        cl_test("what others write counts as written", what_others_write_counts_as_written),
         cl_test("a report names place, work-item, distance, value and allocation",
                 a_report_names_site_work_item_distance_value_and_allocation),
         cl_test("a place is reported once", a_site_is_reported_once),

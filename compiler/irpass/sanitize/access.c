@@ -11,6 +11,10 @@
 #include <string.h>
 
 #define MARK "ppu.program"
+#define HIDDEN "ppu.hidden"
+#define LIBRARY "__ppu" /* begins the names of the device library's own variables */
+#define COMPILER "ppu." /* the same, of those that lower_warps makes for it */
+#define PARAMETER ".addr" /* ends the names of variables that clang makes of a function's parameters */
 #define TEXT_BYTES 1024u
 #define NAME_BYTES 200
 
@@ -43,9 +47,24 @@ static uint32_t mark_kind(const struct compilation *compilation)
     return LLVMGetMDKindIDInContext(compilation->llvm, MARK, (unsigned)strlen(MARK));
 }
 
+static uint32_t hidden_kind(const struct compilation *compilation)
+{
+    return LLVMGetMDKindIDInContext(compilation->llvm, HIDDEN, (unsigned)strlen(HIDDEN));
+}
+
+static LLVMValueRef empty_node(const struct compilation *compilation)
+{
+    return LLVMMetadataAsValue(compilation->llvm, LLVMMDNodeInContext2(compilation->llvm, NULL, 0));
+}
+
+void access_hide(struct compilation *compilation, LLVMValueRef insn)
+{
+    LLVMSetMetadata(insn, hidden_kind(compilation), empty_node(compilation));
+}
+
 void access_mark(struct compilation *compilation, LLVMValueRef function)
 {
-    LLVMValueRef node = LLVMMetadataAsValue(compilation->llvm, LLVMMDNodeInContext2(compilation->llvm, NULL, 0));
+    LLVMValueRef node = empty_node(compilation);
 
     for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b; b = LLVMGetNextBasicBlock(b)) {
         for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i)) {
@@ -57,6 +76,24 @@ void access_mark(struct compilation *compilation, LLVMValueRef function)
 bool access_is_programs(const struct compilation *compilation, LLVMValueRef insn)
 {
     return LLVMGetMetadata(insn, mark_kind(compilation));
+}
+
+bool access_is_librarys(LLVMValueRef root)
+{
+    size_t len;
+
+    if (!LLVMIsAGlobalVariable(root)) {
+        return false;
+    }
+    const char *name = LLVMGetValueName2(root, &len);
+    return strncmp(name, LIBRARY, strlen(LIBRARY)) == 0 || strncmp(name, COMPILER, strlen(COMPILER)) == 0;
+}
+
+bool access_reaches_global(const struct access *access)
+{
+    uint32_t space = ir_pointer_space(access_pointer(access));
+
+    return space == SPACE_GLOBAL || space == SPACE_CONSTANT || space == SPACE_GENERIC;
 }
 
 /* ---- the text ---- */
@@ -104,7 +141,7 @@ static const char *plain_name(const char *name)
 
 static void print_object(const struct access *access, char text[NAME_BYTES])
 {
-    size_t len;
+    size_t len = 0;
     const char *name = access->root ? LLVMGetValueName2(access->root, &len) : "";
 
     if (!access->root) {
@@ -114,7 +151,9 @@ static void print_object(const struct access *access, char text[NAME_BYTES])
     } else if (LLVMIsAGlobalVariable(access->root)) {
         snprintf(text, NAME_BYTES, "%s variable '%.100s'", space_name(access->root), plain_name(name));
     } else if (*name != 0) {
-        snprintf(text, NAME_BYTES, "private variable '%.100s'", name);
+        size_t shown = PPU_MIN(len, (size_t)100), end = strlen(PARAMETER);
+        shown -= shown > end && strcmp(name + len - end, PARAMETER) == 0 ? end : 0;
+        snprintf(text, NAME_BYTES, "private variable '%.*s'", (int)shown, name);
     } else {
         snprintf(text, NAME_BYTES, "private variable");
     }
@@ -140,13 +179,18 @@ uint32_t access_format(struct compilation *compilation, LLVMValueRef insn, const
 
 /* ---- finding ---- */
 
-static void add_access(struct compilation *compilation, struct accesses *to, struct access access, const char *check)
+uint32_t access_describe(struct compilation *compilation, const struct access *access, const char *check)
 {
     char object[NAME_BYTES];
 
+    print_object(access, object);
+    return access_format(compilation, access->insn, check, action_of(access), access->bytes, object);
+}
+
+static void add_access(struct compilation *compilation, struct accesses *to, struct access access, const char *check)
+{
     access.root = object_root(access_pointer(&access));
-    print_object(&access, object);
-    access.format = access_format(compilation, access.insn, check, action_of(&access), access.bytes, object);
+    access.format = check ? access_describe(compilation, &access, check) : 0;
     to->list = arena_grow(&compilation->arena, to->list, sizeof(to->list[0]), to->count, &to->cap);
     to->list[to->count++] = access;
 }
@@ -176,6 +220,9 @@ static void find_in(struct compilation *compilation, LLVMValueRef insn, const ch
 {
     struct access access = { .insn = insn, .value_at = NO_OPERAND, .length_at = NO_OPERAND };
 
+    if (LLVMGetMetadata(insn, hidden_kind(compilation))) {
+        return;
+    }
     switch (LLVMGetInstructionOpcode(insn)) {
     case LLVMLoad:
         break;

@@ -11,7 +11,7 @@ struct access {
     LLVMValueRef root;                      /* of the pointer; NULL: it is not known */
     uint64_t bytes;                         /* 0 when the program computes it */
     int8_t pointer_at, value_at, length_at; /* operands; no value, no length to compute: NO_OPERAND */
-    uint32_t format;                        /* of the report */
+    uint32_t format;                        /* of the report; 0 unless access_find() was given a check */
 };
 
 #define NO_OPERAND (-1)
@@ -34,7 +34,18 @@ bool access_is_programs(const struct compilation *compilation, LLVMValueRef insn
 /* Number of the format that describes a report of the instruction. */
 uint32_t access_format(struct compilation *compilation, LLVMValueRef insn, const char *check, const char *action,
                        uint64_t bytes, const char *object);
-/* All accesses of a kernel or a function that it calls, in their order. `check`: the word of reports. */
+/* True when the pointer may lead to global memory. */
+bool access_reaches_global(const struct access *access);
+/* True for memory of the library's own. */
+bool access_is_librarys(LLVMValueRef root);
+/* Number of the format of a report about it; `check`: its word. */
+uint32_t access_describe(struct compilation *compilation, const struct access *access, const char *check);
+/* Sets the instruction apart as one that a check has put in: it is no access of anybody. */
+void access_hide(struct compilation *compilation, LLVMValueRef insn);
+/*
+ * All accesses of a kernel or a function that it calls, in their order. `check`: the word of reports, NULL: they are
+ * described later. A copy's destination comes before its source.
+ */
 void access_find(struct compilation *compilation, LLVMValueRef function, const char *check, struct accesses *to);
 
 #endif

@@ -3,6 +3,8 @@
 
 #include <llvm-c/DebugInfo.h>
 
+#define REPORT "__ppu_sanitizer_report"
+
 LLVMTypeRef emit_i32(const struct emitter *e)
 {
     return LLVMInt32TypeInContext(e->compilation->llvm);
@@ -71,4 +73,13 @@ LLVMValueRef emit_report_value(const struct emitter *e, LLVMValueRef value)
         value = LLVMBuildBitCast(e->builder, value, LLVMIntTypeInContext(e->compilation->llvm, (unsigned)bits), "");
     }
     return LLVMBuildZExtOrBitCast(e->builder, value, emit_i64(e), "");
+}
+
+void emit_report(const struct emitter *e, uint32_t format, LLVMValueRef address, LLVMValueRef base, LLVMValueRef bytes,
+                 LLVMValueRef value)
+{
+    LLVMValueRef arguments[EMIT_ARGUMENTS_MOST] = { emit_word(e, format), address, base, bytes,
+                                                    emit_report_value(e, value) };
+
+    emit_call(e, REPORT, LLVMVoidTypeInContext(e->compilation->llvm), arguments, 5);
 }

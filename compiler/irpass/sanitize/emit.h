@@ -24,5 +24,8 @@ LLVMValueRef emit_call(const struct emitter *e, const char *name, LLVMTypeRef re
                        uint32_t count);
 /* A number of up to 64 bits, as a report has it; 0 for what is none, and for NULL. */
 LLVMValueRef emit_report_value(const struct emitter *e, LLVMValueRef value);
+/* Reports an access in or beside the object of so many bytes at `base`. `value`: to be stored, or NULL. */
+void emit_report(const struct emitter *e, uint32_t format, LLVMValueRef address, LLVMValueRef base, LLVMValueRef bytes,
+                 LLVMValueRef value);
 
 #endif

@@ -18,16 +18,25 @@ static void redirect_branches(LLVMBasicBlockRef from, LLVMBasicBlockRef to)
     }
 }
 
+/* With its name, by which reports call a variable. */
+static void move_to_end(LLVMBuilderRef builder, LLVMValueRef insn)
+{
+    size_t len;
+
+    LLVMInstructionRemoveFromParent(insn);
+    LLVMInsertIntoBuilderWithName(builder, insn, LLVMGetValueName2(insn, &len));
+}
+
 /* Moves what stands before the instruction to a new block, which nothing ends yet. The rest keeps its identity. */
 static LLVMBasicBlockRef split_before(LLVMBuilderRef builder, LLVMValueRef insn)
 {
-    LLVMBasicBlockRef block = LLVMGetInstructionParent(insn), head = LLVMInsertBasicBlock(block, "");
+    LLVMContextRef context = LLVMGetTypeContext(LLVMTypeOf(LLVMBasicBlockAsValue(LLVMGetInstructionParent(insn))));
+    LLVMBasicBlockRef block = LLVMGetInstructionParent(insn), head = LLVMInsertBasicBlockInContext(context, block, "");
 
     redirect_branches(block, head);
     LLVMPositionBuilderAtEnd(builder, head);
     for (LLVMValueRef i; (i = LLVMGetFirstInstruction(block)) != insn;) {
-        LLVMInstructionRemoveFromParent(i);
-        LLVMInsertIntoBuilder(builder, i);
+        move_to_end(builder, i);
     }
     return head;
 }
@@ -59,8 +68,7 @@ void guard_instruction(struct compilation *compilation, LLVMBuilderRef builder, 
     LLVMBasicBlockRef wrong = LLVMInsertBasicBlockInContext(compilation->llvm, rest, "");
 
     LLVMPositionBuilderAtEnd(builder, done);
-    LLVMInstructionRemoveFromParent(insn);
-    LLVMInsertIntoBuilder(builder, insn);
+    move_to_end(builder, insn);
     LLVMInstructionSetDebugLoc(insn, location);
     LLVMBuildBr(builder, rest);
     LLVMPositionBuilderAtEnd(builder, head);
@@ -69,4 +77,24 @@ void guard_instruction(struct compilation *compilation, LLVMBuilderRef builder, 
     LLVMPositionBuilderAtEnd(builder, wrong);
     LLVMPositionBuilderBefore(builder, LLVMBuildBr(builder, rest));
     LLVMSetCurrentDebugLocation2(builder, location);
+}
+
+LLVMValueRef guard_beside(struct compilation *compilation, LLVMBuilderRef builder, LLVMValueRef insn,
+                          LLVMValueRef holds)
+{
+    LLVMBasicBlockRef rest = LLVMGetInstructionParent(insn);
+    LLVMMetadataRef location = LLVMInstructionGetDebugLoc(insn);
+
+    LLVMSetCurrentDebugLocation2(builder, NULL); /* else instructions that move would get it */
+    LLVMBasicBlockRef head = split_before(builder, insn);
+    LLVMBasicBlockRef beside = LLVMInsertBasicBlockInContext(compilation->llvm, rest, "");
+
+    LLVMPositionBuilderAtEnd(builder, head);
+    LLVMBuildCondBr(builder, holds, beside, rest);
+    LLVMPositionBuilderAtEnd(builder, beside);
+    LLVMValueRef end = LLVMBuildBr(builder, rest);
+    LLVMInstructionSetDebugLoc(end, location);
+    LLVMPositionBuilderBefore(builder, end);
+    LLVMSetCurrentDebugLocation2(builder, location);
+    return end;
 }

@@ -3,6 +3,8 @@
 
 #include "compiler/analysis/ir.h"
 
+#include <string.h>
+
 #define MOST_JOINS 64u /* phis and selections that a pointer comes through */
 
 /* ---- the root ---- */
@@ -67,6 +69,81 @@ LLVMValueRef object_root(LLVMValueRef pointer)
     return search_back(&search, pointer) ? search.root : NULL;
 }
 
+/* ---- who may have its address ---- */
+
+static bool is_operation(LLVMValueRef value, LLVMOpcode opcode)
+{
+    return ir_is_instruction(value, opcode) || (LLVMIsAConstantExpr(value) && LLVMGetConstOpcode(value) == opcode);
+}
+
+static bool is_intrinsic(LLVMValueRef call)
+{
+    const char *name = ir_callee(call);
+
+    return strncmp(name, "llvm.mem", 8) == 0 || strncmp(name, "llvm.lifetime.", 14) == 0 ||
+           strncmp(name, "llvm.dbg.", 9) == 0;
+}
+
+/* True for what does no more with a pointer than an access, or a comparison. */
+static bool only_accesses(LLVMValueRef user, LLVMValueRef pointer)
+{
+    if (!LLVMIsAInstruction(user)) {
+        return false;
+    }
+    switch (LLVMGetInstructionOpcode(user)) {
+    case LLVMLoad:
+    case LLVMICmp:
+        return true;
+    case LLVMStore:
+        return LLVMGetOperand(user, 0) != pointer;
+    case LLVMAtomicRMW:
+        return LLVMGetOperand(user, 1) != pointer;
+    case LLVMAtomicCmpXchg:
+        return LLVMGetOperand(user, 1) != pointer && LLVMGetOperand(user, 2) != pointer;
+    case LLVMCall:
+        return is_intrinsic(user);
+    default:
+        return false;
+    }
+}
+
+static bool leads_on(LLVMValueRef user)
+{
+    return is_operation(user, LLVMGetElementPtr) || is_operation(user, LLVMAddrSpaceCast) ||
+           is_operation(user, LLVMBitCast) || ir_is_instruction(user, LLVMPHI) || ir_is_instruction(user, LLVMSelect);
+}
+
+/* `search`: joins that were followed. */
+static bool escapes(struct search *search, LLVMValueRef pointer)
+{
+    bool found = false;
+
+    for (LLVMUseRef use = LLVMGetFirstUse(pointer); use && !found; use = LLVMGetNextUse(use)) {
+        LLVMValueRef user = LLVMGetUser(use);
+        if (!leads_on(user)) {
+            found = !only_accesses(user, pointer);
+            continue;
+        }
+        const bool joins = ir_is_instruction(user, LLVMPHI) || ir_is_instruction(user, LLVMSelect);
+        if (joins && object_root(user) != search->root) {
+            return true;
+        }
+        if (!joins || note_join(search, user)) {
+            found = search->count == MOST_JOINS || escapes(search, user);
+        }
+    }
+    return found;
+}
+
+bool object_escapes(LLVMValueRef root)
+{
+    struct search search = { .root = root };
+
+    return escapes(&search, root);
+}
+
+/* ---- bytes ---- */
+
 static LLVMTypeRef byval_type(LLVMValueRef argument)
 {
     LLVMValueRef function = LLVMGetParamParent(argument);
@@ -98,11 +175,6 @@ uint64_t object_bytes(const struct compilation *compilation, LLVMValueRef root)
 }
 
 /* ---- the distance ---- */
-
-static bool is_operation(LLVMValueRef value, LLVMOpcode opcode)
-{
-    return ir_is_instruction(value, opcode) || (LLVMIsAConstantExpr(value) && LLVMGetConstOpcode(value) == opcode);
-}
 
 static LLVMTypeRef i64(const struct compilation *compilation)
 {

@@ -19,7 +19,6 @@
 
 #define WORD_BYTES 4u
 #define MOST_WORDS 4u   /* of an access that are looked at one by one; of wider ones the first and the last */
-#define LIBRARY "__ppu" /* begins the names of the device library's own variables */
 
 struct racer {
     struct emitter emitter;
@@ -145,13 +144,6 @@ static bool find_memory(const struct access *access, bool *is_local)
     return space == SPACE_GLOBAL || space == SPACE_LOCAL;
 }
 
-static bool is_librarys(LLVMValueRef root)
-{
-    size_t len;
-
-    return LLVMIsAGlobalVariable(root) && strncmp(LLVMGetValueName2(root, &len), LIBRARY, strlen(LIBRARY)) == 0;
-}
-
 /* True when the source says that the argument is a pointer: not a pipe, an image or a queue. */
 static bool is_pointer(const struct racer *r, LLVMValueRef root)
 {
@@ -176,7 +168,7 @@ static bool is_pointer(const struct racer *r, LLVMValueRef root)
 static bool is_noted(const struct racer *r, const struct access *access)
 {
     if (access->root &&
-        (is_librarys(access->root) || (LLVMIsAArgument(access->root) && !is_pointer(r, access->root)))) {
+        (access_is_librarys(access->root) || (LLVMIsAArgument(access->root) && !is_pointer(r, access->root)))) {
         return false;
     }
     return access->root || access_is_programs(r->emitter.compilation, access->insn);

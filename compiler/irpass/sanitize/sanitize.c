@@ -5,14 +5,20 @@
 #include "compiler/irpass/lower_enqueue.h"
 #include "compiler/irpass/sanitize/address.h"
 #include "compiler/irpass/sanitize/race.h"
+#include "compiler/irpass/sanitize/uninit.h"
 #include "ppu/sanitizer.h"
 
 #define SEEN "__ppu_sanitizer_seen"
 
 bool sanitize_is_bounded(const struct compilation *compilation, LLVMValueRef kernel)
 {
-    return (compilation->options->sanitize & PPU_SANITIZE_ADDRESS) != 0 && ir_is_kernel(kernel) &&
-           !lower_enqueue_child(compilation, kernel);
+    return (compilation->options->sanitize & (PPU_SANITIZE_ADDRESS | PPU_SANITIZE_UNINIT)) != 0 &&
+           ir_is_kernel(kernel) && !lower_enqueue_child(compilation, kernel);
+}
+
+bool sanitize_marks(const struct compilation *compilation, LLVMValueRef kernel)
+{
+    return (compilation->options->sanitize & PPU_SANITIZE_UNINIT) != 0 && sanitize_is_bounded(compilation, kernel);
 }
 
 bool sanitize_has_cells(const struct compilation *compilation, LLVMValueRef kernel)
@@ -43,6 +49,9 @@ void sanitize(struct compilation *compilation)
 {
     const bool blind = race_is_blind(compilation);
 
+    if ((compilation->options->sanitize & PPU_SANITIZE_UNINIT) != 0) {
+        uninit_check(compilation);
+    }
     for (LLVMValueRef f = LLVMGetFirstFunction(compilation->module); f; f = LLVMGetNextFunction(f)) {
         if (!LLVMIsDeclaration(f) && (compilation->options->sanitize & PPU_SANITIZE_ADDRESS) != 0) {
             address_check(compilation, f);

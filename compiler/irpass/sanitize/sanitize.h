@@ -11,6 +11,8 @@ void sanitize(struct compilation *compilation);
 void sanitize_linked(struct compilation *compilation);
 /* True when a kernel reads the bounds of its arguments behind its implicit ones (PPU_KERNEL_BOUNDED). */
 bool sanitize_is_bounded(const struct compilation *compilation, LLVMValueRef kernel);
+/* True when it marks the bytes that it writes (PPU_KERNEL_MARKS). */
+bool sanitize_marks(const struct compilation *compilation, LLVMValueRef kernel);
 /* True when it notes what it does in cells (PPU_KERNEL_CELLS). */
 bool sanitize_has_cells(const struct compilation *compilation, LLVMValueRef kernel);
 
