@@ -55,7 +55,7 @@ PPU_ASSERT_SIZE(struct ppu_sanitizer_marked, 24);
 struct ppu_sanitizer_table {
     uint32_t count;
     uint32_t marked_count;
-    struct ppu_sanitizer_range ranges[PPU_SANITIZER_RANGES]; /* by their beginnings; they do not overlap */
+    struct ppu_sanitizer_range ranges[PPU_SANITIZER_RANGES];  /* by their beginnings; they do not overlap */
     struct ppu_sanitizer_marked marked[PPU_SANITIZER_MARKED]; /* the same */
 };
 PPU_ASSERT_SIZE(struct ppu_sanitizer_table, 90080);
@@ -67,8 +67,9 @@ PPU_ASSERT_SIZE(struct ppu_sanitizer_table, 90080);
 struct ppu_sanitizer_cell {
     uint64_t key; /* 0: it is free */
     uint64_t write, read, other_read;
+    uint64_t update, other_update; /* by atomic operations that write */
 };
-PPU_ASSERT_SIZE(struct ppu_sanitizer_cell, 32);
+PPU_ASSERT_SIZE(struct ppu_sanitizer_cell, 48);
 
 #define PPU_SANITIZER_CELLS_LOG2 17u
 #define PPU_SANITIZER_EPOCHS 0xfffu           /* barriers that are told apart; behind the last nothing is reported */

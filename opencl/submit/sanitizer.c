@@ -209,7 +209,7 @@ static void print_memory(FILE *to, const struct print_source *source, uint64_t a
 
 static void print_value(FILE *to, const struct ppu_sanitizer_report *report)
 {
-    if (strcmp(report->site.action, "load") != 0) {
+    if (!strstr(report->site.action, "load")) {
         fprintf(to, ", value 0x%llx", (unsigned long long)report->value);
     }
 }
@@ -268,7 +268,8 @@ static void print_race(FILE *to, const struct print_source *source, const struct
 
     fprintf(to, "ppu: %s: %s of %u bytes, ", site->check, site->action, site->bytes);
     print_object(to, source, site);
-    fprintf(to, ", unordered with a %s\n  ", report->has_other ? report->other.action : "access");
+    const char *other = report->has_other ? report->other.action : "access";
+    fprintf(to, ", unordered with %s %s\n  ", *other == 'a' ? "an" : "a", other);
     print_site(to, site);
     print_work_item(to, report);
     if (report->has_other) {

@@ -297,7 +297,7 @@ static void wrong_accesses_are_reported_and_their_twins_are_not(void **state)
 
 static void races_are_reported_and_their_twins_are_not(void **state)
 {
-    assert_true(run_file(*state, "tests/opencl/sanitizer/race.cl", "-cl-std=CL3.0 -fsanitize=race", buffer) >= 42);
+    assert_true(run_file(*state, "tests/opencl/sanitizer/race.cl", "-cl-std=CL3.0 -fsanitize=race", buffer) >= 48);
 }
 
 static void divergent_barriers_are_reported_and_their_twins_are_not(void **state)

@@ -12,8 +12,8 @@
 
 #define MARK "ppu.program"
 #define HIDDEN "ppu.hidden"
-#define LIBRARY "__ppu" /* begins the names of the device library's own variables */
-#define COMPILER "ppu." /* the same, of those that lower_warps makes for it */
+#define LIBRARY "__ppu"   /* begins the names of the device library's own variables */
+#define COMPILER "ppu."   /* the same, of those that lower_warps makes for it */
 #define PARAMETER ".addr" /* ends the names of variables that clang makes of a function's parameters */
 #define TEXT_BYTES 1024u
 #define NAME_BYTES 200
@@ -102,9 +102,9 @@ static const char *action_of(const struct access *access)
 {
     switch (LLVMGetInstructionOpcode(access->insn)) {
     case LLVMLoad:
-        return "load";
+        return LLVMGetOrdering(access->insn) == LLVMAtomicOrderingNotAtomic ? "load" : "atomic load";
     case LLVMStore:
-        return "store";
+        return LLVMGetOrdering(access->insn) == LLVMAtomicOrderingNotAtomic ? "store" : "atomic store";
     case LLVMCall:
         return access->pointer_at == 0 ? "store" : "load";
     default:

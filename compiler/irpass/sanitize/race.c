@@ -13,12 +13,14 @@
 
 #define READS "__ppu_sanitizer_reads"
 #define WRITES "__ppu_sanitizer_writes"
+#define UPDATES "__ppu_sanitizer_updates"
+#define LOOKS "__ppu_sanitizer_looks"
 #define ACQUIRES "__ppu_sanitizer_acquires"
 #define ARRIVES "__ppu_sanitizer_arrives"
 #define PASSES "__ppu_sanitizer_passes"
 
 #define WORD_BYTES 4u
-#define MOST_WORDS 4u   /* of an access that are looked at one by one; of wider ones the first and the last */
+#define MOST_WORDS 4u /* of an access that are looked at one by one; of wider ones the first and the last */
 
 struct racer {
     struct emitter emitter;
@@ -174,11 +176,11 @@ static bool is_noted(const struct racer *r, const struct access *access)
     return access->root || access_is_programs(r->emitter.compilation, access->insn);
 }
 
-static bool is_plain(LLVMValueRef insn)
+static bool is_atomic(LLVMValueRef insn)
 {
     const LLVMOpcode opcode = LLVMGetInstructionOpcode(insn);
 
-    return (opcode == LLVMLoad || opcode == LLVMStore) && LLVMGetOrdering(insn) == LLVMAtomicOrderingNotAtomic;
+    return (opcode != LLVMLoad && opcode != LLVMStore) || LLVMGetOrdering(insn) != LLVMAtomicOrderingNotAtomic;
 }
 
 static void note_piece(const struct racer *r, const struct access *access, LLVMValueRef address, uint32_t bytes,
@@ -186,13 +188,14 @@ static void note_piece(const struct racer *r, const struct access *access, LLVMV
 {
     const struct emitter *e = &r->emitter;
     const bool writes = access->value_at != NO_OPERAND;
+    const char *name = is_atomic(access->insn) ? (writes ? UPDATES : LOOKS) : writes ? WRITES : READS;
     LLVMValueRef arguments[EMIT_ARGUMENTS_MOST] = {
         emit_word(e, access->format), address,      emit_word(e, (uint32_t)__builtin_ctz(bytes)),
         emit_word(e, is_local),       epoch_now(r),
     };
 
     arguments[5] = writes ? emit_report_value(e, access_value(access)) : NULL;
-    emit_call(e, writes ? WRITES : READS, nothing(r), arguments, writes ? 6 : 5);
+    emit_call(e, name, nothing(r), arguments, writes ? 6 : 5);
 }
 
 static void note_access(const struct racer *r, const struct access *access)
@@ -201,7 +204,7 @@ static void note_access(const struct racer *r, const struct access *access)
     const uint64_t bytes = access->bytes, words = bytes / WORD_BYTES;
     bool is_local = false;
 
-    if (!is_plain(access->insn) || !find_memory(access, &is_local) || !is_noted(r, access)) {
+    if (ir_is_instruction(access->insn, LLVMCall) || !find_memory(access, &is_local) || !is_noted(r, access)) {
         return;
     }
     emit_before(e, access->insn);

@@ -124,6 +124,25 @@ INLINE bool can_tell(uint format, uint epoch)
     return format < 0xfffff && epoch < PPU_SANITIZER_EPOCHS && group_number() < 1u << 22;
 }
 
+/* Notes who is the last to do something, and keeps one before that it is not ordered with. */
+INLINE void note(global ulong *last, global ulong *other, ulong me)
+{
+    if (*last != me) {
+        ulong before = exchange(last, me);
+        if (is_unordered(before, me)) {
+            exchange(other, before);
+        }
+    }
+}
+
+/* One of two notes that nothing orders with what this work-item does; else one that something does, or 0. */
+INLINE ulong unordered_of(global ulong *last, global ulong *other, ulong me)
+{
+    ulong found = load64(last);
+
+    return is_unordered(found, me) ? found : load64(other);
+}
+
 void CALLED __ppu_sanitizer_reads(uint format, ulong address, uint width_log2, uint is_local, uint epoch)
 {
     ulong me = self(format, epoch);
@@ -132,15 +151,13 @@ void CALLED __ppu_sanitizer_reads(uint format, ulong address, uint width_log2, u
     if (cell == 0) {
         return;
     }
-    if (cell->read != me) {
-        ulong before = exchange(&cell->read, me);
-        if (is_unordered(before, me)) {
-            exchange(&cell->other_read, before);
-        }
+    note(&cell->read, &cell->other_read, me);
+    ulong other = load64(&cell->write);
+    if (!is_unordered(other, me)) {
+        other = unordered_of(&cell->update, &cell->other_update, me);
     }
-    ulong writer = load64(&cell->write);
-    if (is_unordered(writer, me)) {
-        report_race(format, address, 0, writer);
+    if (is_unordered(other, me)) {
+        report_race(format, address, 0, other);
     }
 }
 
@@ -154,13 +171,44 @@ void CALLED __ppu_sanitizer_writes(uint format, ulong address, uint width_log2, 
     }
     ulong other = cell->write != me ? exchange(&cell->write, me) : 0;
     if (!is_unordered(other, me)) {
-        other = load64(&cell->read);
+        other = unordered_of(&cell->read, &cell->other_read, me);
     }
     if (!is_unordered(other, me)) {
-        other = load64(&cell->other_read);
+        other = unordered_of(&cell->update, &cell->other_update, me);
     }
     if (is_unordered(other, me)) {
         report_race(format, address, value, other);
+    }
+}
+
+/* An atomic operation that writes: it races with plain accesses alone. */
+void CALLED __ppu_sanitizer_updates(uint format, ulong address, uint width_log2, uint is_local, uint epoch, ulong value)
+{
+    ulong me = self(format, epoch);
+    cell_t cell = can_tell(format, epoch) ? cell_of(memory_key(address, width_log2, is_local)) : 0;
+
+    if (cell == 0) {
+        return;
+    }
+    note(&cell->update, &cell->other_update, me);
+    ulong other = load64(&cell->write);
+    if (!is_unordered(other, me)) {
+        other = unordered_of(&cell->read, &cell->other_read, me);
+    }
+    if (is_unordered(other, me)) {
+        report_race(format, address, value, other);
+    }
+}
+
+/* An atomic load: it races with plain stores alone, and is not noted, as atomic operations would be taken for others. */
+void CALLED __ppu_sanitizer_looks(uint format, ulong address, uint width_log2, uint is_local, uint epoch)
+{
+    ulong me = self(format, epoch);
+    cell_t cell = can_tell(format, epoch) ? cell_of(memory_key(address, width_log2, is_local)) : 0;
+    ulong other = cell != 0 ? load64(&cell->write) : 0;
+
+    if (is_unordered(other, me)) {
+        report_race(format, address, 0, other);
     }
 }
 

@@ -613,3 +613,108 @@ kernel void half_the_barriers_good(ARGUMENTS)
     }
     a[GID] = l[31 - LID];
 }
+
+kernel void counted_and_read_bad(ARGUMENTS)
+{
+    atomic_inc(&a[0]);
+    b[GID] = a[0]; // wrong
+}
+
+kernel void counted_and_read_good(ARGUMENTS)
+{
+    b[GID] = atomic_inc(&a[0]);
+}
+
+kernel void set_and_counted_bad(ARGUMENTS)
+{
+    local int count;
+    if (LID == 0) {
+        count = 0; // wrong
+    }
+    atomic_inc(&count);
+    BARRIER;
+    a[GID] = count;
+}
+
+kernel void set_and_counted_good(ARGUMENTS)
+{
+    local int count;
+    if (LID == 0) {
+        count = 0;
+    }
+    BARRIER;
+    atomic_inc(&count);
+    BARRIER;
+    a[GID] = count;
+}
+
+kernel void bins_read_early_bad(ARGUMENTS)
+{
+    if (LID < 8) {
+        l[LID] = 0;
+    }
+    BARRIER;
+    atomic_add(&l[LID % 8], 1);
+    a[GID] = l[LID % 8]; // wrong
+}
+
+kernel void bins_read_early_good(ARGUMENTS)
+{
+    if (LID < 8) {
+        l[LID] = 0;
+    }
+    BARRIER;
+    atomic_add(&l[LID % 8], 1);
+    BARRIER;
+    a[GID] = l[LID % 8];
+}
+
+kernel void reset_plainly_bad(ARGUMENTS)
+{
+    atomic_max(&a[GID % 4], (int)GID);
+    if (GID < 4) {
+        a[GID] = 0; // wrong
+    }
+}
+
+kernel void reset_plainly_good(ARGUMENTS)
+{
+    atomic_max(&a[GID % 4], (int)GID);
+    if (GID < 4) {
+        atomic_xchg(&a[GID], 0);
+    }
+}
+
+kernel void flag_stored_plainly_bad(ARGUMENTS)
+{
+    if (LID == 0) {
+        l[0] = 1; // wrong
+    }
+    if (atomic_load((local atomic_int *)&l[0]) == 1) {
+        a[GID] = 1;
+    }
+}
+
+kernel void flag_stored_plainly_good(ARGUMENTS)
+{
+    if (LID == 0) {
+        atomic_store((local atomic_int *)&l[0], 1);
+    }
+    if (atomic_load((local atomic_int *)&l[0]) == 1) {
+        a[GID] = 1;
+    }
+}
+
+kernel void exchanged_and_added_bad(ARGUMENTS)
+{
+    atomic_store((global atomic_int *)&a[GID / 2], 1);
+    if (GID % 2 == 1) {
+        a[GID / 2] += 1; // wrong
+    }
+}
+
+kernel void exchanged_and_added_good(ARGUMENTS)
+{
+    atomic_store((global atomic_int *)&a[GID], 1);
+    a[GID] += 1;
+}
