@@ -34,7 +34,7 @@ $(eval $(call ppu_script_test,installation,tests/infra/test_installation.py,$(QE
 $(eval $(call ppu_script_test,readme,tests/infra/test_readme.py,))
 $(eval $(call ppu_script_test,documents,tests/infra/test_documents.py,))
 # It runs no device: the programs and cmake are made up.
-TIMEOUT_conformance-runner = 120
+TIMEOUT_conformance-runner = 180
 $(eval $(call ppu_script_test,conformance-runner,tests/infra/test_conformance.py,))
 $(eval $(call ppu_script_test,rooms,tests/infra/test_rooms.py,))
 $(eval $(call ppu_script_test,names,tests/infra/test_names.py,))
