@@ -154,7 +154,7 @@ bool ppu_vram_init(PPUState *s, Error **errp);
 bool ppu_vram_renew(PPUState *s);
 /* True when the host gives new pages, which are zeros; what it took them from is nobody's any more. */
 bool ppu_vram_discard(PPUState *s, uint64_t off, uint64_t len_bytes);
-/* Bytes from `off` on that nobody has written since they were discarded: holes of the file that VRAM is. 0: not known. */
+/* Bytes from `off` on that nobody has written since they were discarded, as holes of the file; 0: not known. */
 uint64_t ppu_vram_zeros(PPUState *s, uint64_t off);
 
 /* ---- ppu_remote.c ---- */
