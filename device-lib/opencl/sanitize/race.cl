@@ -124,6 +124,12 @@ INLINE bool can_tell(uint format, uint epoch)
     return format < 0xfffff && epoch < PPU_SANITIZER_EPOCHS && group_number() < 1u << 22;
 }
 
+/* The cell of a place in memory; 0: what is done there cannot be told, or there is no room. */
+INLINE cell_t cell_at(uint format, ulong address, uint width_log2, uint is_local, uint epoch)
+{
+    return can_tell(format, epoch) ? cell_of(memory_key(address, width_log2, is_local)) : 0;
+}
+
 /* Notes who is the last to do something, and keeps one before that it is not ordered with. */
 INLINE void note(global ulong *last, global ulong *other, ulong me)
 {
@@ -146,7 +152,7 @@ INLINE ulong unordered_of(global ulong *last, global ulong *other, ulong me)
 void CALLED __ppu_sanitizer_reads(uint format, ulong address, uint width_log2, uint is_local, uint epoch)
 {
     ulong me = self(format, epoch);
-    cell_t cell = can_tell(format, epoch) ? cell_of(memory_key(address, width_log2, is_local)) : 0;
+    cell_t cell = cell_at(format, address, width_log2, is_local, epoch);
 
     if (cell == 0) {
         return;
@@ -164,7 +170,7 @@ void CALLED __ppu_sanitizer_reads(uint format, ulong address, uint width_log2, u
 void CALLED __ppu_sanitizer_writes(uint format, ulong address, uint width_log2, uint is_local, uint epoch, ulong value)
 {
     ulong me = self(format, epoch);
-    cell_t cell = can_tell(format, epoch) ? cell_of(memory_key(address, width_log2, is_local)) : 0;
+    cell_t cell = cell_at(format, address, width_log2, is_local, epoch);
 
     if (cell == 0) {
         return;
@@ -185,7 +191,7 @@ void CALLED __ppu_sanitizer_writes(uint format, ulong address, uint width_log2, 
 void CALLED __ppu_sanitizer_updates(uint format, ulong address, uint width_log2, uint is_local, uint epoch, ulong value)
 {
     ulong me = self(format, epoch);
-    cell_t cell = can_tell(format, epoch) ? cell_of(memory_key(address, width_log2, is_local)) : 0;
+    cell_t cell = cell_at(format, address, width_log2, is_local, epoch);
 
     if (cell == 0) {
         return;
@@ -204,7 +210,7 @@ void CALLED __ppu_sanitizer_updates(uint format, ulong address, uint width_log2,
 void CALLED __ppu_sanitizer_looks(uint format, ulong address, uint width_log2, uint is_local, uint epoch)
 {
     ulong me = self(format, epoch);
-    cell_t cell = can_tell(format, epoch) ? cell_of(memory_key(address, width_log2, is_local)) : 0;
+    cell_t cell = cell_at(format, address, width_log2, is_local, epoch);
     ulong other = cell != 0 ? load64(&cell->write) : 0;
 
     if (is_unordered(other, me)) {
