@@ -4,6 +4,7 @@
 #include "compiler/analysis/ir.h"
 #include "compiler/irpass/lower_printf.h"
 #include "compiler/irpass/sanitize/object.h"
+#include "compiler/irpass/sanitize/tag.h"
 #include "ppu/macros.h"
 #include "ppu/sanitizer.h"
 
@@ -42,40 +43,23 @@ LLVMValueRef access_length(const struct access *access)
 
 /* ---- whose it is ---- */
 
-static uint32_t mark_kind(const struct compilation *compilation)
-{
-    return LLVMGetMDKindIDInContext(compilation->llvm, MARK, (unsigned)strlen(MARK));
-}
-
-static uint32_t hidden_kind(const struct compilation *compilation)
-{
-    return LLVMGetMDKindIDInContext(compilation->llvm, HIDDEN, (unsigned)strlen(HIDDEN));
-}
-
-static LLVMValueRef empty_node(const struct compilation *compilation)
-{
-    return LLVMMetadataAsValue(compilation->llvm, LLVMMDNodeInContext2(compilation->llvm, NULL, 0));
-}
-
 void access_hide(struct compilation *compilation, LLVMValueRef insn)
 {
-    LLVMSetMetadata(insn, hidden_kind(compilation), empty_node(compilation));
+    tag_set(compilation, insn, HIDDEN);
 }
 
 void access_mark(struct compilation *compilation, LLVMValueRef function)
 {
-    LLVMValueRef node = empty_node(compilation);
-
     for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b; b = LLVMGetNextBasicBlock(b)) {
         for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i)) {
-            LLVMSetMetadata(i, mark_kind(compilation), node);
+            tag_set(compilation, i, MARK);
         }
     }
 }
 
 bool access_is_programs(const struct compilation *compilation, LLVMValueRef insn)
 {
-    return LLVMGetMetadata(insn, mark_kind(compilation));
+    return tag_has(compilation, insn, MARK);
 }
 
 bool access_is_librarys(LLVMValueRef root)
@@ -220,7 +204,7 @@ static void find_in(struct compilation *compilation, LLVMValueRef insn, const ch
 {
     struct access access = { .insn = insn, .value_at = NO_OPERAND, .length_at = NO_OPERAND };
 
-    if (LLVMGetMetadata(insn, hidden_kind(compilation))) {
+    if (tag_has(compilation, insn, HIDDEN)) {
         return;
     }
     switch (LLVMGetInstructionOpcode(insn)) {

@@ -8,6 +8,7 @@
 #include "compiler/irpass/sanitize/emit.h"
 #include "compiler/irpass/sanitize/guard.h"
 #include "compiler/irpass/sanitize/object.h"
+#include "compiler/irpass/sanitize/tag.h"
 #include "ppu/macros.h"
 #include "ppu/sanitizer.h"
 
@@ -71,11 +72,6 @@ static LLVMTypeRef byte_type(const struct compilation *compilation)
 }
 
 /* ---- before variables are promoted ---- */
-
-static unsigned kept_kind(const struct compilation *compilation)
-{
-    return LLVMGetMDKindIDInContext(compilation->llvm, KEPT, (unsigned)strlen(KEPT));
-}
 
 static bool is_of_call(LLVMValueRef insn, const char *prefix)
 {
@@ -141,18 +137,18 @@ static bool is_candidate(const struct compilation *compilation, LLVMValueRef var
 /* What a volatile load reads keeps its place in memory. */
 void uninit_keep(struct compilation *compilation, LLVMValueRef function)
 {
+    if ((compilation->options->sanitize & PPU_SANITIZE_UNINIT) == 0) {
+        return;
+    }
     LLVMBuilderRef builder = LLVMCreateBuilderInContext(compilation->llvm);
-    LLVMValueRef node = LLVMMetadataAsValue(compilation->llvm, LLVMMDNodeInContext2(compilation->llvm, NULL, 0));
-
-    for (LLVMValueRef i = LLVMGetFirstInstruction(LLVMGetEntryBasicBlock(function)), next;
-         i && (compilation->options->sanitize & PPU_SANITIZE_UNINIT) != 0; i = next) {
+    for (LLVMValueRef i = LLVMGetFirstInstruction(LLVMGetEntryBasicBlock(function)), next; i; i = next) {
         next = LLVMGetNextInstruction(i);
         if (is_candidate(compilation, i)) {
             LLVMPositionBuilderBefore(builder, next);
             LLVMValueRef load = LLVMBuildLoad2(builder, byte_type(compilation), i, "");
             LLVMSetVolatile(load, 1);
-            LLVMSetMetadata(load, kept_kind(compilation), node);
-            LLVMSetMetadata(i, kept_kind(compilation), node);
+            tag_set(compilation, load, KEPT);
+            tag_set(compilation, i, KEPT);
         }
     }
     LLVMDisposeBuilder(builder);
@@ -162,7 +158,7 @@ static void remove_keeper(LLVMValueRef insn, void *opaque)
 {
     const struct compilation *compilation = opaque;
 
-    if (ir_is_instruction(insn, LLVMLoad) && LLVMGetMetadata(insn, kept_kind(compilation))) {
+    if (ir_is_instruction(insn, LLVMLoad) && tag_has(compilation, insn, KEPT)) {
         LLVMInstructionEraseFromParent(insn);
     }
 }
@@ -205,8 +201,7 @@ static void mark_privates(struct checker *c)
 
     for (LLVMValueRef i = LLVMGetFirstInstruction(LLVMGetEntryBasicBlock(c->function)), next; i; i = next) {
         next = LLVMGetNextInstruction(i);
-        if (!ir_is_instruction(i, LLVMAlloca) || !LLVMGetMetadata(i, kept_kind(c->emitter.compilation)) ||
-            object_escapes(i)) {
+        if (!ir_is_instruction(i, LLVMAlloca) || !tag_has(c->emitter.compilation, i, KEPT) || object_escapes(i)) {
             continue;
         }
         const uint64_t bytes = object_bytes(c->emitter.compilation, i);
