@@ -382,7 +382,7 @@ clean: ## remove build/ (the cache of the QEMU build outside the checkout stays)
 
 .PHONY: help
 help: ## this list
-	@sed -nE 's/^([a-z_.-]+):[^#]*## (.*)/\1\t\2/p' $(MAKEFILE_LIST) | sort | while IFS=$$'\t' read -r target text; do printf '  make %-21s %s\n' "$$target" "$$text"; done
+	@sed -nE 's/^([a-z_.-]+):[^#]*## (.*)/\1\t\2/p' $(filter-out %.d,$(MAKEFILE_LIST)) | sort | while IFS=$$'\t' read -r target text; do printf '  make %-21s %s\n' "$$target" "$$text"; done
 
 .PHONY: FORCE
 FORCE:

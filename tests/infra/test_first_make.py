@@ -137,6 +137,18 @@ def test_no_set_up():
         assert machine.asked() == []
 
 
+def test_help_of_a_built_tree():
+    """There are thousands of dependency files then, more than a command line holds."""
+    with Machine() as machine:
+        database = machine.make("-pn", "help")[1]
+        depends = Path(re.search(r"^COMPILED :?= *(\S+)", database, re.M)[1] + ".d")
+        (machine.checkout / depends).parent.mkdir(parents=True)
+        (machine.checkout / depends).write_text("")
+        assert f" {depends} " in re.search("^MAKEFILE_LIST.*", machine.make("-pn", "help")[1], re.M)[0] + " "
+        status, output, errors = machine.make("-n", "help")
+        assert (status, errors) == (0, "") and str(depends) not in output, output
+
+
 def test_demo_asks_for_less():
     with Machine() as machine:
         for goal in ("demo", "test"):
@@ -173,6 +185,7 @@ tap.main([(f"make {goal} looks at nothing outside before set-up has run", lambda
     ("something outside the checkout is needed, which set-up brings", test_something_is_outside),
     ("make stops when set-up fails, and the next make does it again", test_failed_set_up),
     ("make help and make clean need no set-up", test_no_set_up),
+    ("make help lists the commands of a tree that is built", test_help_of_a_built_tree),
     ("the demo's set-up and the tests' are two", test_demo_asks_for_less),
     ("a user without HOME has a cache", test_no_home),
     ("the user's locale changes nothing", test_locale),
