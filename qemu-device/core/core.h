@@ -81,7 +81,7 @@ struct core_host_ops {
     void (*vram_hide)(void *opaque, bool hide);
 };
 
-#define CORE_CLEAR_BYTES (8u << 20) /* of VRAM, cleared at once */
+#define CORE_CLEAR_BYTES (2u << 20) /* of VRAM, cleared at once */
 
 enum core_side {
     CORE_HOST = 0,
