@@ -119,6 +119,7 @@ static const cl_name_version c_versions[] = {
     { CL_MAKE_VERSION(1, 0, 0), "OpenCL C" },
     { CL_MAKE_VERSION(1, 1, 0), "OpenCL C" },
     { CL_MAKE_VERSION(1, 2, 0), "OpenCL C" },
+    { CL_MAKE_VERSION(2, 0, 0), "OpenCL C" }, /* all of its features are among c_features */
     { CL_MAKE_VERSION(3, 0, 0), "OpenCL C" },
 };
 

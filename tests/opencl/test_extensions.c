@@ -52,6 +52,45 @@ static void versions_are_of_3_0(void **state)
     assert_int_equal(version, CL_MAKE_VERSION(3, 0, 0));
 }
 
+/* A kernel of each version, with what is new in it. */
+static const struct {
+    cl_version version;
+    const char *options, *source;
+} languages[] = {
+    { CL_MAKE_VERSION(1, 0, 0), "-cl-std=CL1.1", "kernel void k(global int *a) { a[0] = 1; }" },
+    { CL_MAKE_VERSION(1, 1, 0), "-cl-std=CL1.1",
+      "kernel void k(global int3 *a) { vstore3((int3)1, 0, (global int *)a); }" },
+    { CL_MAKE_VERSION(1, 2, 0), "-cl-std=CL1.2", "kernel void k(global int *a) { a[0] = popcount(a[1]); }" },
+    { CL_MAKE_VERSION(2, 0, 0), "-cl-std=CL2.0",
+      "global int kept = 4; kernel void k(global atomic_int *a, read_only pipe int p, queue_t q)"
+      "{ int *g = &kept; atomic_fetch_add(a, work_group_reduce_add(*g)); int v = sub_group_all(1); read_pipe(p, &v);"
+      "enqueue_kernel(q, CLK_ENQUEUE_FLAGS_NO_WAIT, ndrange_1D(1), ^{ kept++; }); }" },
+    { CL_MAKE_VERSION(3, 0, 0), "-cl-std=CL3.0",
+      "kernel void k(global atomic_int *a)"
+      "{ atomic_fetch_add_explicit(a, 1, memory_order_seq_cst, memory_scope_all_devices); }" },
+};
+
+/* Each version that is told can be built, and no other is told. */
+static void told_versions_can_be_built(void **state)
+{
+    struct fixture *f = *state;
+    cl_name_version told[16];
+    cl_int error = CL_SUCCESS;
+    size_t bytes = 0;
+
+    check(clGetDeviceInfo(f->device, CL_DEVICE_OPENCL_C_ALL_VERSIONS, sizeof(told), told, &bytes));
+    assert_int_equal(bytes, PPU_ARRAY_SIZE(languages) * sizeof(told[0]));
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(languages); i++) {
+        assert_string_equal(told[i].name, "OpenCL C");
+        assert_int_equal(told[i].version, languages[i].version);
+        const char *source = languages[i].source;
+        cl_program program = clCreateProgramWithSource(f->context, 1, &source, NULL, &error);
+        check(error);
+        check(clBuildProgram(program, 0, NULL, languages[i].options, NULL, NULL));
+        check(clReleaseProgram(program));
+    }
+}
+
 /* Every name is in the list of versions, and the other way round. */
 static void extensions_are_told_twice(void **state)
 {
@@ -368,6 +407,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cl_test("the device says who it is, the same each time [F6]", device_says_who_it_is),
         cl_test("OpenCL C is told as 3.0 [F6]", versions_are_of_3_0),
+        cl_test("each version of OpenCL C that is told can be built [F6]", told_versions_can_be_built),
         cl_test("each extension has a version [F6]", extensions_are_told_twice),
         cl_test("the extension's function makes a queue [F6]", khr_queue_is_a_queue),
         cl_test("a suggested work-group is the one that runs [F6]", suggested_size_is_what_runs),
