@@ -17,6 +17,7 @@
 #include "compiler/irpass/lower_printf.h"
 #include "compiler/irpass/lower_warps.h"
 #include "compiler/irpass/sanitize/access.h"
+#include "compiler/irpass/sanitize/race_free.h"
 #include "compiler/irpass/sanitize/sanitize.h"
 #include "compiler/irpass/sanitize/uninit.h"
 #include "compiler/irpass/specialize_alias.h"
@@ -70,6 +71,22 @@ static void run_llvm_passes(struct compilation *compilation, const char *passes)
         LLVMDisposeErrorMessage(message);
         compilation_fail(compilation, PPU_COMPILE_UNSUPPORTED, " (internal error: a pass does not run)");
     }
+}
+
+/* On a copy, as folding takes wrong accesses away that are to be reported. */
+static void find_race_free(struct compilation *compilation)
+{
+    LLVMModuleRef module = compilation->module;
+
+    if ((compilation->options->sanitize & PPU_SANITIZE_RACE) == 0) {
+        return;
+    }
+    compilation->module = LLVMCloneModule(module);
+    run_llvm_passes(compilation, EARLY_PASSES);
+    LLVMModuleRef copy = compilation->module;
+    compilation->module = module;
+    race_free_find(compilation, copy);
+    LLVMDisposeModule(copy);
 }
 
 static void link_library(struct compilation *compilation, struct library library)

@@ -60,18 +60,24 @@ struct ppu_sanitizer_table {
 };
 PPU_ASSERT_SIZE(struct ppu_sanitizer_table, 90080);
 
+#define PPU_SANITIZER_CELL_ROWS 1024u
+#define PPU_SANITIZER_ROW_CELLS 128u
+#define PPU_SANITIZER_CELLS (PPU_SANITIZER_CELL_ROWS * PPU_SANITIZER_ROW_CELLS)
+
 /*
  * Notes what was done to a place in memory, or by a work-group. Lies behind the table; zeros when a launch begins.
- * Threads write cells as device-lib/opencl/sanitize/race.cl says.
+ * A cell is an index. Places that follow one another have cells that do: a row is of 128 places. Threads write cells
+ * as device-lib/opencl/sanitize/race.cl says.
  */
-struct ppu_sanitizer_cell {
-    uint64_t key; /* 0: it is free */
-    uint64_t write, read, other_read;
-    uint64_t update, other_update; /* by atomic operations that write */
+struct ppu_sanitizer_cells {
+    uint32_t used[PPU_SANITIZER_CELL_ROWS]; /* not 0: the row is no longer zeros */
+    uint64_t key[PPU_SANITIZER_CELLS];      /* 0: it is free */
+    uint64_t write[PPU_SANITIZER_CELLS];
+    uint64_t read[PPU_SANITIZER_CELLS], other_read[PPU_SANITIZER_CELLS];
+    uint64_t update[PPU_SANITIZER_CELLS], other_update[PPU_SANITIZER_CELLS]; /* by atomic operations that write */
 };
-PPU_ASSERT_SIZE(struct ppu_sanitizer_cell, 48);
+PPU_ASSERT_SIZE(struct ppu_sanitizer_cells, 6295552);
 
-#define PPU_SANITIZER_CELLS_LOG2 17u
 #define PPU_SANITIZER_EPOCHS 0xfffu           /* barriers that are told apart; behind the last nothing is reported */
 #define PPU_SANITIZER_KEY_GLOBAL (1ull << 63) /* width and address */
 #define PPU_SANITIZER_KEY_LOCAL (1ull << 62)  /* width, group and offset */
@@ -82,6 +88,14 @@ PPU_ASSERT_SIZE(struct ppu_sanitizer_cell, 48);
 #define PPU_SANITIZER_HAS_RANGES (1u << 0) /* struct ppu_sanitizer_table */
 #define PPU_SANITIZER_HAS_CELLS (1u << 1)  /* that, and the cells behind it */
 #define PPU_SANITIZER_HAS_MARKED (1u << 2) /* the table says which objects have marks */
+/* Bits beside them: what is known of the launch. */
+#define PPU_SANITIZER_DISJOINT (1u << 3) /* the objects of pointer arguments do not overlap */
+#define PPU_SANITIZER_FLAT (1u << 4)     /* get_global_id(0) tells work-items apart */
+
+/* Bits of what an access that is noted may race with, beside stores. */
+#define PPU_SANITIZER_NOTE_LOCAL (1u << 0)   /* it is of local memory */
+#define PPU_SANITIZER_NOTE_READS (1u << 1)   /* the kernel notes loads of it, that are not atomic */
+#define PPU_SANITIZER_NOTE_UPDATES (1u << 2) /* and atomic operations that write */
 
 /* Words of a record behind its head; 64-bit numbers take two, the low one first. */
 enum ppu_sanitizer_word {

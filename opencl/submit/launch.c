@@ -426,17 +426,28 @@ static bool may_print(cl_kernel kernel)
            (kernel->program->view.header->formats > 0 || (kernel->entry->assumes & PPU_KERNEL_MARKS) != 0);
 }
 
+/* One dimension, of whole work-groups. */
+static bool is_flat(const struct launch *launch)
+{
+    const struct ppu_launch *what = &launch->launch;
+
+    return what->grid[1] <= 1 && what->grid[2] <= 1 && what->cta[1] <= 1 && what->cta[2] <= 1 && launch->rest == 0;
+}
+
 /*
- * PPU_SANITIZER_HAS_*: what a kernel needs that checks itself; 0: it does not. The groups of a queue task may wait for
- * each other by the queue, which cells know nothing of.
+ * PPU_SANITIZER_HAS_*: what a kernel needs that checks itself, and what is known of the launch; 0: it does not. The
+ * groups of a queue task may wait for each other by the queue, which cells know nothing of.
  */
 static uint32_t checked_tables(cl_kernel kernel, const struct launch *launch)
 {
     const uint32_t assumes = kernel->entry->assumes;
+    const bool cells = (assumes & PPU_KERNEL_CELLS) != 0 && !launch->tasks;
 
     return ((assumes & PPU_KERNEL_BOUNDED) != 0 ? PPU_SANITIZER_HAS_RANGES : 0) |
-           ((assumes & PPU_KERNEL_CELLS) != 0 && !launch->tasks ? PPU_SANITIZER_HAS_CELLS : 0) |
-           ((assumes & PPU_KERNEL_MARKS) != 0 ? PPU_SANITIZER_HAS_MARKED : 0);
+           ((assumes & PPU_KERNEL_MARKS) != 0 ? PPU_SANITIZER_HAS_MARKED : 0) |
+           (cells ? PPU_SANITIZER_HAS_CELLS | (is_flat(launch) ? PPU_SANITIZER_FLAT : 0) |
+                        (sanitizer_arguments_disjoint(launch, kernel) ? PPU_SANITIZER_DISJOINT : 0)
+                  : 0);
 }
 
 struct print_source launch_choose(struct launch *launch, cl_kernel kernel, uint32_t ppu_index,

@@ -9,7 +9,7 @@
 #define PRINTF_BUFFER_BYTES (1u << 20)
 /* With what kernels that check themselves have behind it. */
 #define PRINTF_CELLS_AT (PRINTF_BUFFER_BYTES + (uint32_t)sizeof(struct ppu_sanitizer_table))
-#define PRINTF_CELLS_BYTES ((uint32_t)sizeof(struct ppu_sanitizer_cell) << PPU_SANITIZER_CELLS_LOG2)
+#define PRINTF_CELLS_BYTES ((uint32_t)sizeof(struct ppu_sanitizer_cells))
 
 /* Characters that a launch writes at most: formats can make any number of a record of eight bytes. */
 #define PRINTF_MOST_BYTES (64u << 20)

@@ -15,6 +15,7 @@
 #include "ppu/sanitizer_words.h"
 
 #define SITES_MOST 10000u /* that are told apart; beyond them nothing is said */
+#define DISJOINT_MOST 64u /* pointers among the arguments that are compared with one another */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of what follows */
 static char **sites;                                     /* that were reported */
@@ -57,6 +58,35 @@ static struct ppu_sanitizer_bounds bounds_of(const struct launch *launch, cl_ker
         svm_piece(kernel->program->context, (const void *)(uintptr_t)value, &bounds.base, &bounds.bytes);
     }
     return bounds;
+}
+
+/* True when no byte is of both objects. */
+static bool bounds_disjoint(const struct ppu_sanitizer_bounds *a, const struct ppu_sanitizer_bounds *b)
+{
+    return a->base >= b->base + b->bytes || b->base >= a->base + a->bytes;
+}
+
+bool sanitizer_arguments_disjoint(const struct launch *launch, cl_kernel kernel)
+{
+    struct ppu_sanitizer_bounds seen[DISJOINT_MOST];
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < kernel->entry->argument_count; i++) {
+        const struct ppu_argument_entry *entry = &kernel->descriptions[i];
+        if (entry->kind != PPU_ARGUMENT_GLOBAL && entry->kind != PPU_ARGUMENT_CONSTANT) {
+            continue;
+        }
+        const struct ppu_sanitizer_bounds bounds = bounds_of(launch, kernel, i);
+        bool disjoint = bounds.bytes != PPU_SANITIZER_ANY && count < DISJOINT_MOST;
+        for (uint32_t j = 0; j < count && disjoint; j++) {
+            disjoint = bounds_disjoint(&bounds, &seen[j]);
+        }
+        if (!disjoint) {
+            return false;
+        }
+        seen[count++] = bounds;
+    }
+    return true;
 }
 
 /* Room for a mark for each byte of an argument in local memory, behind what is used; 0: there is none. */

@@ -10,6 +10,8 @@
  * of shared memory that are in use, to which marks of arguments add, up to `most`.
  */
 void sanitizer_bound(struct launch *launch, cl_kernel kernel, uint64_t most, uint64_t *shared);
+/* True when no two pointers among the arguments lead to the same object, or to overlapping ones. */
+bool sanitizer_arguments_disjoint(const struct launch *launch, cl_kernel kernel);
 /*
  * The launch is about to be enqueued: what it writes without marks counts as written. `elsewhere`: it goes to a device
  * that has no marks.

@@ -42,6 +42,21 @@ bool submitter_takes(const struct submitter *submitter, const struct _cl_event *
            (!event->work.prints.view || !submitter->printing);
 }
 
+/* Zeros again, where launches before have noted anything. */
+static void clear_cells(struct ppu_sanitizer_cells *cells)
+{
+    const size_t row_bytes = PPU_SANITIZER_ROW_CELLS * sizeof(uint64_t);
+    uint64_t *const columns[] = { cells->key,        cells->write,  cells->read,
+                                  cells->other_read, cells->update, cells->other_update };
+
+    for (uint32_t row = 0; row < PPU_SANITIZER_CELL_ROWS; row++) {
+        for (size_t i = 0; i < PPU_ARRAY_SIZE(columns) && cells->used[row] != 0; i++) {
+            memset(columns[i] + (size_t)row * PPU_SANITIZER_ROW_CELLS, 0, row_bytes);
+        }
+        cells->used[row] = 0;
+    }
+}
+
 /* What a kernel that checks itself finds behind its buffer. */
 static void write_tables(const struct submitter *submitter, cl_event event)
 {
@@ -54,7 +69,7 @@ static void write_tables(const struct submitter *submitter, cl_event event)
         marks_table(event->context, printf_ranges((struct ppu_printf_buffer *)(void *)printed));
     }
     if ((event->work.prints.tables & PPU_SANITIZER_HAS_CELLS) != 0) {
-        memset(printed + PRINTF_CELLS_AT, 0, PRINTF_CELLS_BYTES);
+        clear_cells((struct ppu_sanitizer_cells *)(void *)(printed + PRINTF_CELLS_AT));
     }
 }
 

@@ -691,6 +691,151 @@ static void shared_memory_is_bounded_at_both_ends(void **state)
     listener_end(&l);
 }
 
+/* ---- races where arguments overlap, or one dimension does not tell work-items apart ---- */
+
+/* Where the second argument's object lies; the first is the begin of a buffer of twice as many numbers. */
+enum second {
+    SECOND_APART,
+    SECOND_SAME,
+    SECOND_BEHIND, /* in the same buffer */
+    SECOND_OVERLAPS,
+    SECOND_SVM_SAME, /* both are pointers to one piece of shared virtual memory */
+    SECOND_SVM_APART,
+};
+
+/* The body of a kernel of two arguments, and whether its race is reported. */
+static const struct overlap {
+    const char *name, *body;
+    enum second second;
+    size_t rows; /* of 64 work-items */
+    bool reported;
+} overlaps[] = {
+    { "reads_apart", "a[x] = b[63 - x];", SECOND_APART, 1, false },
+    { "reads_same", "a[x] = b[63 - x];", SECOND_SAME, 1, true },
+    { "reads_behind", "a[x] = b[63 - x];", SECOND_BEHIND, 1, false },
+    { "reads_overlap", "a[x] = b[63 - x];", SECOND_OVERLAPS, 1, true },
+    { "reads_svm", "a[x] = b[63 - x];", SECOND_SVM_SAME, 1, true },
+    { "reads_svm_apart", "a[x] = b[63 - x];", SECOND_SVM_APART, 1, false },
+    { "writes_apart", "a[x] = x; b[x] += x;", SECOND_APART, 1, false },
+    { "writes_same", "a[x] = x; b[63 - x] += x;", SECOND_SAME, 1, true },
+    { "writes_rows", "a[x] = x; b[x] += x;", SECOND_APART, 2, true },
+    { "writes_unknown", "global int *p[2] = { a, b }; a[x] = x; p[x & 1][63 - x] = x;", SECOND_APART, 1, true },
+    { "reads_unknown", "global int *p[2] = { a, b }; a[x] = x; b[x] = p[x & 1][63 - x];", SECOND_APART, 1, true },
+    { "writes_beside", "a[x] = x; b[x] = a[x ^ 1];", SECOND_APART, 1, true },
+    { "atomic", "atomic_inc(&a[x]); b[x] = a[x ^ 1];", SECOND_APART, 1, true },
+};
+
+static void set_pieces(const struct overlap *overlap, cl_kernel kernel, cl_int *const pieces[2])
+{
+    check(clSetKernelArgSVMPointer(kernel, 0, pieces[0]));
+    check(clSetKernelArgSVMPointer(kernel, 1, overlap->second == SECOND_SVM_SAME ? pieces[0] + 8 : pieces[1]));
+}
+
+/* The part of the buffer that is the second argument; released by the caller. */
+static cl_mem set_parts(const struct overlap *overlap, cl_kernel kernel, cl_mem all, cl_mem apart, cl_mem *first)
+{
+    const size_t bytes = NUMBERS * sizeof(cl_int);
+    const cl_buffer_region begin = { 0, bytes }, behind = { bytes, bytes }, across = { bytes / 2, bytes };
+    const cl_buffer_region *region = overlap->second == SECOND_BEHIND     ? &behind
+                                     : overlap->second == SECOND_OVERLAPS ? &across
+                                                                          : &begin;
+    cl_int error = CL_SUCCESS;
+
+    *first = clCreateSubBuffer(all, 0, CL_BUFFER_CREATE_TYPE_REGION, &begin, &error);
+    check(error);
+    cl_mem second = clCreateSubBuffer(overlap->second == SECOND_APART ? apart : all, 0, CL_BUFFER_CREATE_TYPE_REGION,
+                                      region, &error);
+    check(error);
+    check(clSetKernelArg(kernel, 0, sizeof(cl_mem), first));
+    check(clSetKernelArg(kernel, 1, sizeof(cl_mem), &second));
+    return second;
+}
+
+static void run_overlap(struct listener *l, const struct overlap *overlap)
+{
+    const size_t global[2] = { WORK_ITEMS, overlap->rows }, local[2] = { GROUP, 1 };
+    const bool svm = overlap->second == SECOND_SVM_SAME || overlap->second == SECOND_SVM_APART;
+    char text[LINE_BYTES];
+    cl_int error = CL_SUCCESS;
+    cl_mem all = buffer(l, 2 * NUMBERS), apart = buffer(l, NUMBERS), first = NULL, second = NULL;
+    cl_int *pieces[2] = { NULL, NULL };
+
+    snprintf(text, sizeof(text), "kernel void %s(global int *a, global int *b) { int x = get_global_id(0); %s }\n",
+             overlap->name, overlap->body);
+    cl_program program = build(l, text, "-fsanitize=race");
+    cl_kernel kernel = clCreateKernel(program, overlap->name, &error);
+    check(error);
+    for (uint32_t i = 0; svm && i < 2; i++) {
+        pieces[i] = clSVMAlloc(l->context, 0, 2 * NUMBERS * sizeof(cl_int), 0);
+        assert_non_null(pieces[i]);
+    }
+    if (svm) {
+        set_pieces(overlap, kernel, pieces);
+    } else {
+        second = set_parts(overlap, kernel, all, apart, &first);
+    }
+    check(clEnqueueNDRangeKernel(l->queue, kernel, overlap->rows > 1 ? 2 : 1, NULL, global, local, 0, NULL, NULL));
+    check(clFinish(l->queue));
+    char *reports = take_reports();
+    if ((*reports != 0) != overlap->reported) {
+        fail_msg("%s: %s", overlap->name, *reports != 0 ? reports : "nothing is reported");
+    }
+    free(reports);
+    check(clReleaseKernel(kernel));
+    check(clReleaseProgram(program));
+    for (uint32_t i = 0; i < 2; i++) {
+        clSVMFree(l->context, pieces[i]);
+    }
+    if (!svm) {
+        check(clReleaseMemObject(second));
+        check(clReleaseMemObject(first));
+    }
+    check(clReleaseMemObject(apart));
+    check(clReleaseMemObject(all));
+}
+
+static void races_through_arguments_that_overlap_are_reported(void **state)
+{
+    struct listener l = listener_new(*state);
+    void *piece = clSVMAlloc(l.context, 0, 64, 0);
+
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(overlaps); i++) {
+        if (piece || overlaps[i].second < SECOND_SVM_SAME) {
+            run_overlap(&l, &overlaps[i]);
+        }
+    }
+    clSVMFree(l.context, piece);
+    listener_end(&l);
+}
+
+/* What a launch has noted is nothing to the next. */
+static void launches_after_one_another_have_no_race(void **state)
+{
+    static const char text[] = "kernel void turns(global int *a, int by)\n"
+                               "{ int x = get_global_id(0); a[(x + by) % 4096] = x; a[4096 + (x + by) % 4096]++; }\n";
+    const size_t global = 4096;
+    struct listener l = listener_new(*state);
+    cl_program program = build(&l, text, "-fsanitize=race");
+    cl_mem a = buffer(&l, 2 * global);
+    cl_int error = CL_SUCCESS;
+    cl_kernel kernel = clCreateKernel(program, "turns", &error);
+
+    check(error);
+    check(clSetKernelArg(kernel, 0, sizeof(cl_mem), &a));
+    for (cl_int by = 0; by < 8; by++) {
+        check(clSetKernelArg(kernel, 1, sizeof(by), &by));
+        check(clEnqueueNDRangeKernel(l.queue, kernel, 1, NULL, &global, NULL, 0, NULL, NULL));
+    }
+    check(clFinish(l.queue));
+    char *reports = take_reports();
+    assert_string_equal(reports, "");
+    free(reports);
+    check(clReleaseKernel(kernel));
+    check(clReleaseMemObject(a));
+    check(clReleaseProgram(program));
+    listener_end(&l);
+}
+
 static void lists_of_checks_are_read_or_refused(void **state)
 {
     static const char *const wrong[] = { "-fsanitize=", "-fsanitize=adress", "-fsanitize=address,",
@@ -760,6 +905,8 @@ int main(void)
         cl_test("released memory and the space behind memory are known",
                 released_memory_and_the_space_behind_it_are_known),
         cl_test("shared virtual memory is bounded at both ends", shared_memory_is_bounded_at_both_ends),
+        cl_test("races through arguments that overlap are reported", races_through_arguments_that_overlap_are_reported),
+        cl_test("launches after one another have no race", launches_after_one_another_have_no_race),
         cl_test("lists of checks are read or refused", lists_of_checks_are_read_or_refused),
         cl_test("modules that are linked are checked, too", modules_that_are_linked_are_checked_too),
     };

@@ -104,8 +104,7 @@ static const char *space_name(LLVMValueRef pointer)
     return space < SPACE_COUNT ? names[space] : "";
 }
 
-/* Number of a kernel's argument. */
-static uint32_t argument_number(LLVMValueRef argument)
+uint32_t access_argument(LLVMValueRef argument)
 {
     uint32_t i = 0;
 
@@ -131,7 +130,7 @@ static void print_object(const struct access *access, char text[NAME_BYTES])
     if (!access->root) {
         snprintf(text, NAME_BYTES, "%s pointer", space_name(access_pointer(access)));
     } else if (LLVMIsAArgument(access->root)) {
-        snprintf(text, NAME_BYTES, "argument %u", argument_number(access->root));
+        snprintf(text, NAME_BYTES, "argument %u", access_argument(access->root));
     } else if (LLVMIsAGlobalVariable(access->root)) {
         snprintf(text, NAME_BYTES, "%s variable '%.100s'", space_name(access->root), plain_name(name));
     } else if (*name != 0) {

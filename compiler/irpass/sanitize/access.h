@@ -27,6 +27,9 @@ LLVMValueRef access_pointer(const struct access *access);
 LLVMValueRef access_value(const struct access *access);
 LLVMValueRef access_length(const struct access *access);
 
+/* Number of a kernel's argument. */
+uint32_t access_argument(LLVMValueRef argument);
+
 /* Before the device library is linked: marks what the program itself accesses. */
 void access_mark(struct compilation *compilation, LLVMValueRef function);
 /* True when the program itself does it, false for the device library. */

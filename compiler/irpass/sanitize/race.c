@@ -5,6 +5,9 @@
 #include "compiler/base/primitive.h"
 #include "compiler/irpass/sanitize/access.h"
 #include "compiler/irpass/sanitize/emit.h"
+#include "compiler/irpass/sanitize/guard.h"
+#include "compiler/irpass/sanitize/race_free.h"
+#include "ppu/image.h"
 #include "ppu/isa.h"
 #include "ppu/macros.h"
 #include "ppu/sanitizer.h"
@@ -25,7 +28,10 @@
 struct racer {
     struct emitter emitter;
     LLVMValueRef kernel;
-    LLVMValueRef epoch; /* variable: barriers that this work-item has passed */
+    LLVMValueRef epoch;  /* variable: barriers that this work-item has passed */
+    LLVMValueRef launch; /* PPU_SANITIZER_*, of the launch */
+    struct race_free reached;
+    uint32_t what[2]; /* PPU_SANITIZER_NOTE_*: of global and of local memory */
 };
 
 static bool checks(const struct racer *r, uint32_t what)
@@ -152,17 +158,14 @@ static bool is_pointer(const struct racer *r, LLVMValueRef root)
     static const char kind_name[] = "kernel_arg_type";
     uint32_t kind = LLVMGetMDKindIDInContext(r->emitter.compilation->llvm, kind_name, (unsigned)strlen(kind_name));
     LLVMValueRef node = LLVMGetMetadata(r->kernel, kind);
-    uint32_t number = 0, len = 0;
+    uint32_t len = 0;
 
-    while (LLVMGetParam(r->kernel, number) != root) {
-        number++;
-    }
     if (!node || LLVMGetMDNodeNumOperands(node) != LLVMCountParams(r->kernel)) {
         return false;
     }
     LLVMValueRef *types = arena_new(&r->emitter.compilation->arena, LLVMValueRef, LLVMGetMDNodeNumOperands(node));
     LLVMGetMDNodeOperands(node, types);
-    const char *type = LLVMGetMDString(types[number], &len);
+    const char *type = LLVMGetMDString(types[access_argument(root)], &len);
     return type && len > 0 && type[len - 1] == '*';
 }
 
@@ -183,6 +186,29 @@ static bool is_atomic(LLVMValueRef insn)
     return (opcode != LLVMLoad && opcode != LLVMStore) || LLVMGetOrdering(insn) != LLVMAtomicOrderingNotAtomic;
 }
 
+static bool is_seen(const struct racer *r, const struct access *access, bool *is_local)
+{
+    return !ir_is_instruction(access->insn, LLVMCall) && find_memory(access, is_local) && is_noted(r, access);
+}
+
+/* What all accesses reach, before the first is noted. */
+static void look_at(struct racer *r, const struct access *access)
+{
+    bool is_local = false;
+
+    if (!is_seen(r, access, &is_local)) {
+        return;
+    }
+    if (!is_atomic(access->insn)) {
+        r->what[is_local] |= access->value_at == NO_OPERAND ? PPU_SANITIZER_NOTE_READS : 0;
+    } else if (access->value_at != NO_OPERAND) {
+        r->what[is_local] |= PPU_SANITIZER_NOTE_UPDATES;
+    }
+    if (!is_local) {
+        race_free_add(&r->reached, access);
+    }
+}
+
 static void note_piece(const struct racer *r, const struct access *access, LLVMValueRef address, uint32_t bytes,
                        bool is_local)
 {
@@ -190,12 +216,25 @@ static void note_piece(const struct racer *r, const struct access *access, LLVMV
     const bool writes = access->value_at != NO_OPERAND;
     const char *name = is_atomic(access->insn) ? (writes ? UPDATES : LOOKS) : writes ? WRITES : READS;
     LLVMValueRef arguments[EMIT_ARGUMENTS_MOST] = {
-        emit_word(e, access->format), address,      emit_word(e, (uint32_t)__builtin_ctz(bytes)),
-        emit_word(e, is_local),       epoch_now(r),
+        emit_word(e, access->format),    address,      emit_word(e, (uint32_t)__builtin_ctz(bytes)),
+        emit_word(e, r->what[is_local]), epoch_now(r),
     };
 
     arguments[5] = writes ? emit_report_value(e, access_value(access)) : NULL;
     emit_call(e, name, nothing(r), arguments, writes ? 6 : 5);
+}
+
+/* The builder goes where the access is noted: before it, or to where only launches come that may have a race. */
+static void go_to_note(const struct racer *r, const struct access *access, bool is_local)
+{
+    const struct emitter *e = &r->emitter;
+    const uint32_t when = is_local ? 0 : race_free_when(&r->reached, access);
+
+    emit_before(e, access->insn);
+    if (when != 0) {
+        LLVMValueRef all = emit_word(e, when), known = LLVMBuildAnd(e->builder, r->launch, all, "");
+        guard_beside(e->compilation, e->builder, access->insn, LLVMBuildICmp(e->builder, LLVMIntNE, known, all, ""));
+    }
 }
 
 static void note_access(const struct racer *r, const struct access *access)
@@ -204,10 +243,10 @@ static void note_access(const struct racer *r, const struct access *access)
     const uint64_t bytes = access->bytes, words = bytes / WORD_BYTES;
     bool is_local = false;
 
-    if (ir_is_instruction(access->insn, LLVMCall) || !find_memory(access, &is_local) || !is_noted(r, access)) {
+    if (!is_seen(r, access, &is_local)) {
         return;
     }
-    emit_before(e, access->insn);
+    go_to_note(r, access, is_local);
     LLVMValueRef address = LLVMBuildPtrToInt(e->builder, access_pointer(access), emit_i64(e), "");
     if (bytes == 1 || bytes == 2) {
         note_piece(r, access, address, (uint32_t)bytes, is_local);
@@ -229,6 +268,8 @@ static void begin(struct racer *r)
     LLVMPositionBuilderBefore(builder, LLVMGetFirstInstruction(LLVMGetEntryBasicBlock(r->kernel)));
     r->epoch = LLVMBuildAlloca(builder, emit_i32(&r->emitter), "");
     LLVMBuildStore(builder, emit_word(&r->emitter, 0), r->epoch);
+    LLVMValueRef at = emit_word(&r->emitter, offsetof(struct ppu_implicit_args, tables));
+    r->launch = emit_call(&r->emitter, "__ppu_launch", emit_i32(&r->emitter), &at, 1);
 }
 
 static void note_synchronization(LLVMValueRef insn, void *opaque)
@@ -245,13 +286,19 @@ static void note_synchronization(LLVMValueRef insn, void *opaque)
 
 void race_check(struct compilation *compilation, LLVMValueRef kernel)
 {
-    struct racer r = { { compilation, LLVMCreateBuilderInContext(compilation->llvm) }, kernel, NULL };
+    struct racer r = { .emitter = { compilation, LLVMCreateBuilderInContext(compilation->llvm) },
+                       .kernel = kernel,
+                       .reached = race_free_begin(compilation, kernel),
+                       .what = { 0, PPU_SANITIZER_NOTE_LOCAL } };
     struct accesses accesses = { .count = 0 };
 
     if (checks(&r, PPU_SANITIZE_RACE)) {
         access_find(compilation, kernel, "race", &accesses);
     }
     begin(&r);
+    for (uint32_t i = 0; i < accesses.count; i++) {
+        look_at(&r, &accesses.list[i]);
+    }
     for (uint32_t i = 0; i < accesses.count; i++) {
         note_access(&r, &accesses.list[i]);
     }

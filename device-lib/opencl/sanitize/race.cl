@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Finds data races and barriers that not all work-items reach. What was done to memory is noted in cells (struct
- * ppu_sanitizer_cell in ppu/sanitizer.h) behind the launch's printf buffer. A cell that is not to be had means that
+ * ppu_sanitizer_cells in ppu/sanitizer.h) behind the launch's printf buffer. A cell that is not to be had means that
  * nothing is reported, never that something wrong is.
  */
 #include "report.h"
 
 #define PROBES 4u
+#define PROBE_STEP 157u /* rows from one to the next; odd */
+#define NO_CELL PPU_SANITIZER_CELLS
 
-typedef global struct ppu_sanitizer_cell *cell_t;
+typedef global struct ppu_sanitizer_cells *cells_t;
 
 INLINE ulong exchange(global ulong *at, ulong value)
 {
@@ -23,37 +25,51 @@ INLINE ulong load64(global ulong *at)
 }
 
 /* NULL: this launch has none. */
-INLINE cell_t cells(void)
+INLINE cells_t cells(void)
 {
     if ((__ppu_launch(IMPLICIT_TABLES) & PPU_SANITIZER_HAS_CELLS) == 0) {
         return 0;
     }
-    return (cell_t)((global uchar *)ranges() + sizeof(struct ppu_sanitizer_table));
+    return (cells_t)((global uchar *)ranges() + sizeof(struct ppu_sanitizer_table));
 }
 
-/* A key never leaves its cell, and no key is 0. NULL: there is no room. */
-INLINE cell_t cell_of(ulong key)
+/* What was in the cell: the key, another, or 0 when it is the key's now. Whoever clears the row must know of it. */
+INLINE ulong claim(cells_t all, uint cell, ulong key)
 {
-    cell_t all = cells();
-    uint at = (uint)(key ^ key >> 32) * 0x9e3779b1u >> (32 - PPU_SANITIZER_CELLS_LOG2);
+    ulong old = 0;
+
+    all->used[cell / PPU_SANITIZER_ROW_CELLS] = 1;
+    __opencl_atomic_compare_exchange_strong((volatile global atomic_ulong *)&all->key[cell], &old, key,
+                                            memory_order_relaxed, memory_order_relaxed, memory_scope_device);
+    return old;
+}
+
+/*
+ * A key never leaves its cell, and no key is 0. Keys that differ by 1 << width_log2 have neighbouring cells. NO_CELL:
+ * there is no room, or there are no cells.
+ */
+INLINE uint cell_of(cells_t all, ulong key, uint width_log2)
+{
+    ulong row_key = key >> width_log2 >> 7;
+    uint first = (uint)(row_key ^ row_key >> 32) * 0x9e3779b1u >> 22;
+    uint column = (uint)(key >> width_log2) % PPU_SANITIZER_ROW_CELLS;
 
     if (all == 0) {
-        return 0;
+        return NO_CELL;
     }
 #pragma unroll
     for (uint i = 0; i < PROBES; i++) {
-        cell_t cell = &all[(at + i) & ((1u << PPU_SANITIZER_CELLS_LOG2) - 1)];
-        ulong old = cell->key;
-        if (old != key) {
-            old = 0;
-            __opencl_atomic_compare_exchange_strong((volatile global atomic_ulong *)&cell->key, &old, key,
-                                                    memory_order_relaxed, memory_order_relaxed, memory_scope_device);
+        uint row = (first + i * PROBE_STEP) % PPU_SANITIZER_CELL_ROWS;
+        uint cell = row * PPU_SANITIZER_ROW_CELLS + column;
+        ulong old = all->key[cell];
+        if (old == 0) {
+            old = claim(all, cell, key);
         }
         if (old == key || old == 0) {
             return cell;
         }
     }
-    return 0;
+    return NO_CELL;
 }
 
 INLINE uint group_number(void)
@@ -62,9 +78,9 @@ INLINE uint group_number(void)
            __ppu_sr(PPU_SR_CTA_X);
 }
 
-INLINE ulong group_key(void)
+INLINE uint group_cell(cells_t all)
 {
-    return PPU_SANITIZER_KEY_GROUP | group_number();
+    return cell_of(all, PPU_SANITIZER_KEY_GROUP | group_number(), 0);
 }
 
 /* ---- data races ---- */
@@ -83,12 +99,21 @@ INLINE bool is_unordered(ulong other, ulong me)
     return other != 0 && differs >> 32 != 0 && (differs >> 42 != 0 || (differs >> 20 & 0xfff) == 0);
 }
 
+/* The same for two work-items of a group between the same barriers: who is ordered with the one is with the other. */
+INLINE bool is_beside(ulong other, ulong me)
+{
+    ulong differs = other ^ me;
+
+    return differs >> 42 == 0 && (differs >> 20 & 0xfff) == 0;
+}
+
 /* One that has learned of others by an atomic operation or a fence may know that they are done. */
 INLINE bool has_acquired(void)
 {
-    cell_t group = cell_of(group_key());
+    cells_t all = cells();
+    uint group = group_cell(all);
 
-    return group == 0 || group->write != 0;
+    return group == NO_CELL || all->write[group] != 0;
 }
 
 INLINE void report_race(uint format, ulong address, ulong value, ulong other)
@@ -111,12 +136,13 @@ INLINE void report_race(uint format, ulong address, ulong value, ulong other)
 }
 
 /* Local memory is another one for each group. */
-INLINE ulong memory_key(ulong address, uint width_log2, uint is_local)
+INLINE ulong memory_key(ulong address, uint width_log2, uint what)
 {
     ulong width = (ulong)width_log2 << 56;
 
-    return is_local ? PPU_SANITIZER_KEY_LOCAL | width | (ulong)group_number() << 20 | (address & 0xfffff)
-                    : PPU_SANITIZER_KEY_GLOBAL | width | address;
+    return (what & PPU_SANITIZER_NOTE_LOCAL) != 0
+               ? PPU_SANITIZER_KEY_LOCAL | width | (ulong)group_number() << 20 | (address & 0xfffff)
+               : PPU_SANITIZER_KEY_GLOBAL | width | address;
 }
 
 INLINE bool can_tell(uint format, uint epoch)
@@ -124,20 +150,32 @@ INLINE bool can_tell(uint format, uint epoch)
     return format < 0xfffff && epoch < PPU_SANITIZER_EPOCHS && group_number() < 1u << 22;
 }
 
-/* The cell of a place in memory; 0: what is done there cannot be told, or there is no room. */
-INLINE cell_t cell_at(uint format, ulong address, uint width_log2, uint is_local, uint epoch)
+/* The cell of a place in memory; NO_CELL: what is done there cannot be told, or there is no room. */
+INLINE uint cell_at(cells_t all, uint format, ulong address, uint width_log2, uint what, uint epoch)
 {
-    return can_tell(format, epoch) ? cell_of(memory_key(address, width_log2, is_local)) : 0;
+    return can_tell(format, epoch) ? cell_of(all, memory_key(address, width_log2, what), width_log2) : NO_CELL;
 }
 
-/* Notes who is the last to do something, and keeps one before that it is not ordered with. */
+/*
+ * Notes who is the last to do something, and keeps one before that it is not ordered with. Two work-items that are
+ * beside this one are enough: who races with this one races with one of them.
+ */
 INLINE void note(global ulong *last, global ulong *other, ulong me)
 {
-    if (*last != me) {
-        ulong before = exchange(last, me);
-        if (is_unordered(before, me)) {
-            exchange(other, before);
+    ulong before = load64(last);
+
+    if (before == me) {
+        return;
+    }
+    if (is_beside(before, me)) {
+        ulong two = load64(other);
+        if (is_beside(two, me) && (two ^ before) >> 32 != 0) {
+            return;
         }
+    }
+    before = exchange(last, me);
+    if (is_unordered(before, me)) {
+        exchange(other, before);
     }
 }
 
@@ -149,69 +187,81 @@ INLINE ulong unordered_of(global ulong *last, global ulong *other, ulong me)
     return is_unordered(found, me) ? found : load64(other);
 }
 
-void CALLED __ppu_sanitizer_reads(uint format, ulong address, uint width_log2, uint is_local, uint epoch)
+/* `other`, when nothing orders it; else such a load, if the kernel notes any. */
+INLINE ulong unordered_read(cells_t all, uint cell, ulong other, ulong me, uint what)
 {
-    ulong me = self(format, epoch);
-    cell_t cell = cell_at(format, address, width_log2, is_local, epoch);
+    if ((what & PPU_SANITIZER_NOTE_READS) == 0 || is_unordered(other, me)) {
+        return other;
+    }
+    return unordered_of(&all->read[cell], &all->other_read[cell], me);
+}
 
-    if (cell == 0) {
+/* The same of an atomic operation. */
+INLINE ulong unordered_update(cells_t all, uint cell, ulong other, ulong me, uint what)
+{
+    if ((what & PPU_SANITIZER_NOTE_UPDATES) == 0 || is_unordered(other, me)) {
+        return other;
+    }
+    return unordered_of(&all->update[cell], &all->other_update[cell], me);
+}
+
+void CALLED __ppu_sanitizer_reads(uint format, ulong address, uint width_log2, uint what, uint epoch)
+{
+    cells_t all = cells();
+    ulong me = self(format, epoch);
+    uint cell = cell_at(all, format, address, width_log2, what, epoch);
+
+    if (cell == NO_CELL) {
         return;
     }
-    note(&cell->read, &cell->other_read, me);
-    ulong other = load64(&cell->write);
-    if (!is_unordered(other, me)) {
-        other = unordered_of(&cell->update, &cell->other_update, me);
-    }
+    note(&all->read[cell], &all->other_read[cell], me);
+    ulong other = unordered_update(all, cell, load64(&all->write[cell]), me, what);
     if (is_unordered(other, me)) {
         report_race(format, address, 0, other);
     }
 }
 
-void CALLED __ppu_sanitizer_writes(uint format, ulong address, uint width_log2, uint is_local, uint epoch, ulong value)
+void CALLED __ppu_sanitizer_writes(uint format, ulong address, uint width_log2, uint what, uint epoch, ulong value)
 {
+    cells_t all = cells();
     ulong me = self(format, epoch);
-    cell_t cell = cell_at(format, address, width_log2, is_local, epoch);
+    uint cell = cell_at(all, format, address, width_log2, what, epoch);
 
-    if (cell == 0) {
+    if (cell == NO_CELL) {
         return;
     }
-    ulong other = cell->write != me ? exchange(&cell->write, me) : 0;
-    if (!is_unordered(other, me)) {
-        other = unordered_of(&cell->read, &cell->other_read, me);
-    }
-    if (!is_unordered(other, me)) {
-        other = unordered_of(&cell->update, &cell->other_update, me);
-    }
+    ulong other = load64(&all->write[cell]) != me ? exchange(&all->write[cell], me) : 0;
+    other = unordered_read(all, cell, other, me, what);
+    other = unordered_update(all, cell, other, me, what);
     if (is_unordered(other, me)) {
         report_race(format, address, value, other);
     }
 }
 
 /* An atomic operation that writes: it races with plain accesses alone. */
-void CALLED __ppu_sanitizer_updates(uint format, ulong address, uint width_log2, uint is_local, uint epoch, ulong value)
+void CALLED __ppu_sanitizer_updates(uint format, ulong address, uint width_log2, uint what, uint epoch, ulong value)
 {
+    cells_t all = cells();
     ulong me = self(format, epoch);
-    cell_t cell = cell_at(format, address, width_log2, is_local, epoch);
+    uint cell = cell_at(all, format, address, width_log2, what, epoch);
 
-    if (cell == 0) {
+    if (cell == NO_CELL) {
         return;
     }
-    note(&cell->update, &cell->other_update, me);
-    ulong other = load64(&cell->write);
-    if (!is_unordered(other, me)) {
-        other = unordered_of(&cell->read, &cell->other_read, me);
-    }
+    note(&all->update[cell], &all->other_update[cell], me);
+    ulong other = unordered_read(all, cell, load64(&all->write[cell]), me, what);
     if (is_unordered(other, me)) {
         report_race(format, address, value, other);
     }
 }
 
 /* An atomic load: it races with plain stores alone, and is not noted, as atomic operations would be taken for others. */
-void CALLED __ppu_sanitizer_looks(uint format, ulong address, uint width_log2, uint is_local, uint epoch)
+void CALLED __ppu_sanitizer_looks(uint format, ulong address, uint width_log2, uint what, uint epoch)
 {
+    cells_t all = cells();
     ulong me = self(format, epoch);
-    cell_t cell = cell_at(format, address, width_log2, is_local, epoch);
-    ulong other = cell != 0 ? load64(&cell->write) : 0;
+    uint cell = cell_at(all, format, address, width_log2, what, epoch);
+    ulong other = cell != NO_CELL ? load64(&all->write[cell]) : 0;
 
     if (is_unordered(other, me)) {
         report_race(format, address, 0, other);
@@ -220,10 +270,11 @@ void CALLED __ppu_sanitizer_looks(uint format, ulong address, uint width_log2, u
 
 void CALLED __ppu_sanitizer_acquires(void)
 {
-    cell_t group = cell_of(group_key());
+    cells_t all = cells();
+    uint group = group_cell(all);
 
-    if (group != 0 && group->write == 0) {
-        exchange(&group->write, 1);
+    if (group != NO_CELL && all->write[group] == 0) {
+        exchange(&all->write[group], 1);
     }
 }
 
@@ -234,22 +285,25 @@ INLINE uint work_items(void)
     return __ppu_sr(PPU_SR_SIZE_X) * __ppu_sr(PPU_SR_SIZE_Y) * __ppu_sr(PPU_SR_SIZE_Z);
 }
 
-INLINE cell_t barrier_cell(uint epoch)
+INLINE uint barrier_cell(cells_t all, uint epoch)
 {
-    return cell_of(PPU_SANITIZER_KEY_BARRIER | (ulong)(epoch & 1) << 32 | group_number());
+    return epoch < PPU_SANITIZER_EPOCHS
+               ? cell_of(all, PPU_SANITIZER_KEY_BARRIER | (ulong)(epoch & 1) << 32 | group_number(), 0)
+               : NO_CELL;
 }
 
 /* Before a barrier: counts who comes to it, and from where. `epoch`: barriers that this work-item has passed. */
 void CALLED __ppu_sanitizer_arrives(uint format, uint epoch)
 {
-    cell_t cell = epoch < PPU_SANITIZER_EPOCHS ? barrier_cell(epoch) : 0;
+    cells_t all = cells();
+    uint cell = barrier_cell(all, epoch);
 
-    if (cell == 0) {
+    if (cell == NO_CELL) {
         return;
     }
     ulong me = (ulong)(epoch + 1) << 32 | (format + 1);
-    ulong other = cell->write != me ? exchange(&cell->write, me) : me;
-    word_add((global uint *)&cell->read, 1);
+    ulong other = all->write[cell] != me ? exchange(&all->write[cell], me) : me;
+    word_add((global uint *)&all->read[cell], 1);
     if (other >> 32 == me >> 32 && (uint)other != (uint)me) {
         global uint *words = record_begin(format);
         if (words != 0) {
@@ -262,14 +316,15 @@ void CALLED __ppu_sanitizer_arrives(uint format, uint epoch)
 /* Behind it: all work-items of the group should have come. Nobody can have come to the one after the next yet. */
 void CALLED __ppu_sanitizer_passes(uint format, uint epoch)
 {
-    cell_t cell = epoch < PPU_SANITIZER_EPOCHS ? barrier_cell(epoch) : 0;
+    cells_t all = cells();
+    uint cell = barrier_cell(all, epoch);
 
-    if (cell == 0) {
+    if (cell == NO_CELL) {
         return;
     }
-    uint due = (epoch / 2 + 1) * work_items(), came = word_add((global uint *)&cell->read, 0);
-    cell_t group = came < due ? cell_of(group_key()) : 0;
-    if (group != 0 && exchange(&group->read, 1) == 0) { /* what comes later of this group is a consequence */
+    uint due = (epoch / 2 + 1) * work_items(), came = word_add((global uint *)&all->read[cell], 0);
+    uint group = came < due ? group_cell(all) : NO_CELL;
+    if (group != NO_CELL && exchange(&all->read[group], 1) == 0) { /* what comes later is a consequence */
         report(format, came - epoch / 2 * work_items(), 0, work_items(), 0);
     }
 }
