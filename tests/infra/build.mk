@@ -52,3 +52,5 @@ $(eval $(call ppu_script_test,packages,tests/infra/test_packages.py,$(INSTALL_RE
 # The services are not here: only what their files say is run.
 TIMEOUT_ci-examples = 120
 $(eval $(call ppu_script_test,ci-examples,tests/infra/test_ci_examples.py,$(BUILD)/opencl/ppu.icd $(QEMU) firmware))
+
+$(eval $(call ppu_script_test,client-qemu,tests/infra/test_client_qemu.py,))
