@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Tests which QEMU the guests get that are clients (guest/qemu/build), with made-up QEMUs."""
+"""Tests which QEMU the guests get that are clients (guest/qemu/build), and how its KVM is tried (guest/accel): with made-up QEMUs."""
 
 import os
 import shutil
@@ -100,8 +100,27 @@ def test_broken():
         assert "own" not in it.where().name
 
 
+def test_together():
+    """Guests that start together try once, and get one answer."""
+    with scratch() as it:
+        it.put_qemu("11.1.3")
+        client, tries = it.path / "client", it.path / "tries"
+        write_program(client, f"echo x >>{tries}\nsleep 1\necho 'Kernel panic - not syncing: VFS'\n")
+        kernel = it.path / "kernel"
+        kernel.write_text("kernel")
+        words = [it.path / "guest/accel", "x86" if os.uname().machine == "x86_64" else "arm64", kernel]
+        environment = os.environ | {"PPU_CACHE": str(it.cache), "PPU_CLIENT_QEMU": str(client)}
+        started = [subprocess.Popen(words, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for _ in range(4)]
+        answers = [(*process.communicate(timeout=60), process.returncode) for process in started]
+        usable = os.access("/dev/kvm", os.R_OK | os.W_OK)
+        assert {(out, status) for out, _, status in answers} == {("kvm\n" if usable else "tcg\n", 0)}, answers
+        assert len(tries.read_text().split()) == 1 if usable else not tries.exists()
+        assert sum("emulated" in said for _, said, _ in answers) == (0 if usable else 1), answers
+
+
 tap.main([
     ("the machine's own QEMUs are taken from 10.1 on", test_own),
     ("others are not: older, without a device, without one of the two", test_others),
     ("a program that does not run is no QEMU", test_broken),
+    ("KVM is tried once by guests that start together", test_together),
 ])
