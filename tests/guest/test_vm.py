@@ -3,11 +3,13 @@
 """Tests virtual machines that are clients of a served PPU: killed, rebooted, paused, several; a dead server."""
 
 import os
+import queue
 import shutil
 import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from pathlib import Path
 
@@ -40,12 +42,30 @@ class Machine:
             [TOP / "tools/guest-run", *words, "--share", self.share, "--console", self.folder / "console", *options, "--",
              "--qmp", self.qmp, "--", "sh", "script"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
         self.said = []
+        self.lines = queue.SimpleQueue()
+        self.reader = threading.Thread(target=self.read, daemon=True)
+        self.reader.start()
+
+    def read(self):
+        for line in self.process.stdout:
+            self.lines.put(line)
+        self.lines.put(None)
+
+    def next_line(self):
+        """None: there is none any more, or not in time."""
+        try:
+            return self.lines.get(timeout=END_S)
+        except queue.Empty:
+            return None
+
+    def console(self):
+        return (self.folder / "console").read_text(errors="replace")[-3000:]
 
     def hear(self, beginning):
         """The rest of the next line that begins so."""
         while True:
-            line = self.process.stdout.readline()
-            assert line, (self.said, (self.folder / "console").read_text(errors="replace")[-3000:])
+            line = self.next_line()
+            assert line, (f"waited for {beginning!r}", self.said, self.console())
             self.said.append(line)
             if line.startswith(beginning):
                 return line.removeprefix(beginning).strip()
@@ -55,9 +75,14 @@ class Machine:
         (self.share / name).touch()
 
     def end(self, status=0):
-        rest, _ = self.process.communicate(timeout=END_S)
-        self.said.append(rest)
-        assert self.process.returncode == status, (self.said, (self.folder / "console").read_text(errors="replace")[-3000:])
+        self.wait()
+        while line := self.next_line():
+            self.said.append(line)
+        assert self.process.returncode == status, (self.said, self.console())
+
+    def wait(self):
+        self.process.wait(timeout=END_S)
+        self.reader.join(timeout=END_S)
 
     def emulator(self):
         """The QEMU of the guest."""
@@ -77,7 +102,7 @@ class Machine:
             except (AssertionError, FileNotFoundError):
                 pass
             self.process.kill()
-            self.process.communicate()
+            self.wait()
 
 
 def host_counts(server):
@@ -102,7 +127,7 @@ def test_killed_machine():
         with Machine(f"{folder}/a", server.paths, "./user endless fair.ppu") as machine:
             machine.hear("running")
             os.kill(machine.emulator(), signal.SIGKILL)
-            machine.process.communicate(timeout=END_S)
+            machine.wait()
         host_counts(server)
         with Machine(f"{folder}/b", server.paths, "./user count counter.ppu 5") as machine:
             assert machine.hear("counted ") == str(5 * LANES)
