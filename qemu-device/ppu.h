@@ -77,6 +77,8 @@ struct PPUState {
     MemoryRegion doorbells;
     MemoryRegion vram_own, *vram;
     int vram_fd; /* the file that a client maps; -1: it is none */
+    MemoryRegion mailbox_bar;
+    int mailbox_fd; /* the same of a mailbox that is a BAR */
 
     QEMUBH *kick;
     QEMUTimer *kick_timer;
@@ -126,6 +128,8 @@ uint64_t ppu_mcu_cpu_ns(PPUState *s);
 bool ppu_mailbox_init(PPUState *s, Error **errp);
 /* Rings the doorbells that are in the mailbox: before anything else that the host does to the function has effect. */
 void ppu_mailbox_serve(PPUState *s);
+/* Gives the next client an empty mailbox, in another file. False with errno: it is still the old one. */
+bool ppu_mailbox_renew(PPUState *s);
 /* Tells the client whether the MCU stands still. */
 void ppu_mailbox_say_quiet(PPUState *s, bool quiet);
 
@@ -147,6 +151,15 @@ void ppu_idle_serve_kick(PPUState *s);
 /* ---- ppu_pci.c ---- */
 /* The host may write the MCU's memories through BAR0 only while the MCU is held. */
 void ppu_pci_protect_tcm(PPUState *s, bool protect);
+
+/* ---- ppu_sealed.c ---- */
+/* Memory of zeros in a file of that size, which can be mapped elsewhere. NULL with errno; `*fd` may be open then. */
+void *ppu_sealed_make(const char *name, uint64_t bytes, int *fd);
+/*
+ * Gives `memory` another file, of zeros, in one step for all threads that use it: each finds the old file's contents,
+ * or zeros. False with errno: it is still the old one.
+ */
+bool ppu_sealed_renew(const char *name, void *memory, uint64_t bytes, int *fd);
 
 /* ---- ppu_vram.c ---- */
 bool ppu_vram_init(PPUState *s, Error **errp);

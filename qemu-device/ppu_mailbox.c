@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Serves doorbells and vectors through memory that a client beside QEMU shares (ppu/mailbox.h). */
+/*
+ * Serves doorbells and vectors through memory that a client shares (ppu/mailbox.h): a memory backend, or a BAR that a
+ * client of vfio-user maps.
+ */
 #include "qemu/osdep.h"
 
 #include "qapi/error.h"
@@ -31,8 +34,34 @@ static void woken(void *opaque, const uint8_t *bytes, int len)
     ppu_mailbox_serve(opaque);
 }
 
+static uint64_t bar_bytes(void)
+{
+    return MAX(pow2ceil(sizeof(struct ppu_mailbox)), qemu_real_host_page_size());
+}
+
+/* The client's machine maps it like VRAM. Its interrupts are the MSI-X vectors, so nobody is woken up otherwise. */
+static bool init_bar(PPUState *s, Error **errp)
+{
+    s->mailbox = ppu_sealed_make("ppu-mailbox", bar_bytes(), &s->mailbox_fd);
+    if (!s->mailbox) {
+        error_setg_errno(errp, errno, "ppu: make a mailbox that clients can map");
+        return false;
+    }
+    memory_region_init_ram_ptr(&s->mailbox_bar, OBJECT(s), "ppu-mailbox", bar_bytes(), s->mailbox);
+    pci_register_bar(PCI_DEVICE(s), PPU_BAR_MAILBOX, PCI_BASE_ADDRESS_SPACE_MEMORY, &s->mailbox_bar);
+    return true;
+}
+
+bool ppu_mailbox_renew(PPUState *s)
+{
+    return ppu_sealed_renew("ppu-mailbox", s->mailbox, bar_bytes(), &s->mailbox_fd);
+}
+
 bool ppu_mailbox_init(PPUState *s, Error **errp)
 {
+    if (s->vfio_user_path) {
+        return init_bar(s, errp);
+    }
     if (!s->mailbox_backend) {
         return true;
     }

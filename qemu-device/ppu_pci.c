@@ -235,6 +235,7 @@ static void ppu_reset_hold(Object *obj, ResetType type)
     PPUState *s = PPU(obj);
 
     trace_ppu_reset(s->config.instance, reset_by_function(PCI_DEVICE(s)) ? "function-level reset" : "system");
+    ppu_mailbox_serve(s); /* what was rung before ends with all else */
     core_reset(s->core);
 }
 

@@ -83,12 +83,18 @@ static bool bar_access(PPUState *s, uint32_t region, uint64_t offset, void *buf,
 
 static bool remote_read(void *opaque, uint32_t region, uint64_t offset, void *buf, uint32_t bytes)
 {
+    PPUState *s = opaque;
+
+    trace_ppu_remote_access(s->config.instance, "reads", region, offset, bytes);
     return region == PPU_VFU_CONFIG_REGION ? config_read(opaque, offset, buf, bytes)
                                            : bar_access(opaque, region, offset, buf, bytes, false);
 }
 
 static bool remote_write(void *opaque, uint32_t region, uint64_t offset, const void *buf, uint32_t bytes)
 {
+    PPUState *s = opaque;
+
+    trace_ppu_remote_access(s->config.instance, "writes", region, offset, bytes);
     return region == PPU_VFU_CONFIG_REGION ? config_write(opaque, offset, buf, bytes)
                                            : bar_access(opaque, region, offset, (void *)buf, bytes, true);
 }
@@ -137,13 +143,17 @@ void ppu_remote_raise(PPUState *s, uint32_t vector)
 
 /* ---- clients ---- */
 
-static void set_vram(PPUState *s)
+static void set_mappable(PPUState *s, uint32_t index, uint64_t bytes, int fd)
 {
-    const struct remote_region vram = { .bytes = s->config.vram_bytes,
-                                        .fd = s->vram_fd,
-                                        .map_bytes = s->config.vram_bytes };
+    const struct remote_region region = { .bytes = bytes, .fd = fd, .map_bytes = bytes };
 
-    remote_server_set_region(s->remote->server, PPU_BAR_VRAM, &vram);
+    remote_server_set_region(s->remote->server, index, &region);
+}
+
+static void set_memory(PPUState *s)
+{
+    set_mappable(s, PPU_BAR_VRAM, s->config.vram_bytes, s->vram_fd);
+    set_mappable(s, PPU_BAR_MAILBOX, memory_region_size(&s->mailbox_bar), s->mailbox_fd);
 }
 
 static void end_client(PPUState *s)
@@ -155,14 +165,14 @@ static void end_client(PPUState *s)
     remote->client = -1;
     remote_server_detach(remote->server);
     guard_client_goes(s->guard, s->config.instance);
-    if (!ppu_vram_renew(s)) {
-        /* The client that has gone could still look at what the next one does. */
-        error_report("ppu%u: make VRAM for the next client: %s; no further client is served", s->config.instance,
+    if (!ppu_vram_renew(s) || !ppu_mailbox_renew(s)) {
+        /* The client that has gone could still look at what the next one does, and ring for it. */
+        error_report("ppu%u: make memory for the next client: %s; no further client is served", s->config.instance,
                      strerror(errno));
         qemu_set_fd_handler(remote->listener, NULL, NULL, NULL);
         close(remote->listener);
     }
-    set_vram(s);
+    set_memory(s);
     pci_device_reset(PCI_DEVICE(s));
     migrate_del_blocker(&remote->blocker);
 }
@@ -302,8 +312,9 @@ static void add_regions(PPUState *s)
 
     add_bar(s, PPU_BAR_REGS, &s->bar0, "ppu-remote-regs");
     add_bar(s, PPU_BAR_DOORBELLS, &s->doorbells, "ppu-remote-doorbells");
+    add_bar(s, PPU_BAR_MAILBOX, &s->mailbox_bar, "ppu-remote-mailbox");
     add_bar(s, PPU_BAR_VRAM, s->vram, "ppu-remote-vram");
-    set_vram(s);
+    set_memory(s);
     remote_server_set_region(s->remote->server, PPU_VFU_CONFIG_REGION, &config);
 }
 

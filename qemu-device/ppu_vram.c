@@ -1,42 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * Makes VRAM: memory of QEMU's own, of a memory backend, or a file that a client of vfio-user maps.
- *
- * A client keeps the file that it has mapped for as long as it likes, so the next client gets another one.
- */
+/* Makes VRAM: memory of QEMU's own, of a memory backend, or a file that a client of vfio-user maps. */
 #include "qemu/osdep.h"
-
-#include <sys/mman.h>
 
 #include "migration/vmstate.h"
 #include "qapi/error.h"
 
 #include "ppu.h"
 
-/* A client that could shrink the file would end this process. -1 with errno. */
-static int make_file(uint64_t bytes)
-{
-    int fd = memfd_create("ppu-vram", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-
-    if (fd >= 0 &&
-        (ftruncate(fd, bytes) != 0 || fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0)) {
-        close(fd);
-        return -1;
-    }
-    return fd;
-}
-
 static bool init_shared(PPUState *s, Error **errp)
 {
     uint64_t bytes = s->config.vram_bytes;
-    int fd = make_file(bytes);
-    void *memory = fd >= 0 ? mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0) : MAP_FAILED;
+    void *memory = ppu_sealed_make("ppu-vram", bytes, &s->vram_fd);
 
-    if (memory == MAP_FAILED) {
+    if (!memory) {
         error_setg_errno(errp, errno, "ppu: make VRAM that clients can map");
         return false;
     }
-    s->vram_fd = fd;
     s->vram = &s->vram_own;
     memory_region_init_ram_ptr(s->vram, OBJECT(s), "ppu-vram", bytes, memory);
     vmstate_register_ram(s->vram, DEVICE(s));
@@ -59,22 +38,11 @@ bool ppu_vram_init(PPUState *s, Error **errp)
     return true;
 }
 
-/* In one step for all threads that use the memory: each finds the old file's contents, or zeros. */
 bool ppu_vram_renew(PPUState *s)
 {
-    void *memory = memory_region_get_ram_ptr(s->vram);
-    int fd = make_file(s->config.vram_bytes);
-
-    if (fd < 0) {
+    if (!ppu_sealed_renew("ppu-vram", memory_region_get_ram_ptr(s->vram), s->config.vram_bytes, &s->vram_fd)) {
         return false;
     }
-    if (mmap(memory, s->config.vram_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE | MAP_FIXED, fd, 0) ==
-        MAP_FAILED) {
-        close(fd);
-        return false;
-    }
-    close(s->vram_fd);
-    s->vram_fd = fd;
     memory_region_set_dirty(s->vram, 0, s->config.vram_bytes);
     return true;
 }

@@ -15,6 +15,7 @@
 #include "ppu/base.h"
 #include "ppu/limits.h"
 
+#define PPU_BAR_MAILBOX 1 /* of a function that a client of vfio-user has: the mailbox, as memory */
 #define PPU_MAILBOX_WORDS (PPU_MAX_CHANNELS / 32u)
 #define PPU_MAILBOX_SUMMARY (PPU_MAILBOX_WORDS / 32u)
 

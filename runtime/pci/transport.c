@@ -26,11 +26,14 @@
 #include "runtime/vfio/region.h"
 
 #define SYSFS "/sys"
-/* A look costs a read of a register, which may be a message to another process: first often, then seldom. */
+/* A look may cost a read of a register, which may be a message to another process: first often, then seldom. */
 #define LOOK_MIN_NS (20 * NS_PER_US)
 #define LOOK_MAX_NS (1 * NS_PER_MS)
+#define ALL_VECTORS (~0u)
+#define ALIVE_NS \
+    (1 * NS_PER_S) /* how often a mailbox, which tells nothing of it, is asked whether its device is there */
 
-enum file { FILE_CONFIG, FILE_REGS, FILE_DOORBELLS, FILE_VRAM, FILES };
+enum file { FILE_CONFIG, FILE_REGS, FILE_DOORBELLS, FILE_VRAM, FILE_BOX, FILES };
 
 struct pci_ppu {
     struct mapped_function mapped;
@@ -59,23 +62,43 @@ static void pci_system_free(struct ppu_transport *transport, const struct ppu_sy
 /* ---- interrupts ---- */
 
 /* A device that has gone has all ones there: all vectors. */
-static uint32_t pci_wait(struct ppu_transport *transport, uint64_t timeout_ns)
+static uint32_t look_at_register(struct ppu_transport *transport)
 {
-    const uint64_t deadline_ns = deadline_after(timeout_ns);
-    uint32_t vectors = 0;
+    const uint32_t vectors = mapped_function_reg_read(transport, PPU_REG_VECTOR_PENDING);
 
-    for (uint64_t step_ns = LOOK_MIN_NS;; step_ns = PPU_MIN(step_ns * 2, LOOK_MAX_NS)) {
-        vectors = mapped_function_reg_read(transport, PPU_REG_VECTOR_PENDING);
-        const uint64_t left_ns = deadline_left(deadline_ns);
-        if (vectors != 0 || left_ns == 0) {
-            break;
-        }
-        sleep_ns(PPU_MIN(step_ns, left_ns));
-    }
     if (vectors != 0) {
         mapped_function_reg_write(transport, PPU_REG_VECTOR_PENDING, vectors);
     }
     return vectors;
+}
+
+/* `asked_ns` is when the device was last found to be there. */
+static uint32_t look_in_mailbox(struct pci_ppu *ppu, uint64_t *asked_ns)
+{
+    const uint32_t vectors = ppu_mailbox_take(&ppu->mapped.mailbox->vectors);
+    const uint64_t now_ns = clock_ns();
+
+    if (vectors != 0 || now_ns - *asked_ns < ALIVE_NS) {
+        return vectors;
+    }
+    *asked_ns = now_ns;
+    return mapped_function_reg_read(&ppu->mapped.transport, PPU_REG_MAGIC) == PPU_MAGIC ? 0 : ALL_VECTORS;
+}
+
+static uint32_t pci_wait(struct ppu_transport *transport, uint64_t timeout_ns)
+{
+    struct pci_ppu *ppu = pci_ppu_of(transport);
+    const uint64_t deadline_ns = deadline_after(timeout_ns);
+    uint64_t asked_ns = clock_ns();
+
+    for (uint64_t step_ns = LOOK_MIN_NS;; step_ns = PPU_MIN(step_ns * 2, LOOK_MAX_NS)) {
+        const uint32_t vectors = ppu->mapped.mailbox ? look_in_mailbox(ppu, &asked_ns) : look_at_register(transport);
+        const uint64_t left_ns = deadline_left(deadline_ns);
+        if (vectors != 0 || left_ns == 0) {
+            return vectors;
+        }
+        sleep_ns(PPU_MIN(step_ns, left_ns));
+    }
 }
 
 /* ---- open and close ---- */
@@ -104,6 +127,7 @@ static void pci_ppu_free(struct pci_ppu *ppu)
     if (ppu->mapped.transport.vram) {
         munmap(ppu->mapped.transport.vram, ppu->mapped.transport.vram_bytes);
     }
+    vfio_region_close(&ppu->mapped.box);
     vfio_region_close(&ppu->mapped.doorbells);
     vfio_region_close(&ppu->mapped.regs);
     for (uint32_t i = 0; i < FILES; i++) {
@@ -158,17 +182,15 @@ static struct pci_ppu *pci_ppu_new(const struct vfio_function *function)
 static int open_files(struct pci_ppu *ppu)
 {
     static const char *const names[FILES] = {
-        [FILE_CONFIG] = "config",
-        [FILE_REGS] = "resource0",
-        [FILE_DOORBELLS] = "resource2",
-        [FILE_VRAM] = "resource4_wc",
+        [FILE_CONFIG] = "config",     [FILE_REGS] = "resource0", [FILE_DOORBELLS] = "resource2",
+        [FILE_VRAM] = "resource4_wc", [FILE_BOX] = "resource1",
     };
     char path[sizeof(SYSFS) + 64];
 
     for (uint32_t i = 0; i < FILES; i++) {
         snprintf(path, sizeof(path), SYSFS "/bus/pci/devices/%s/%s", ppu->function.address, names[i]);
         ppu->file[i] = open(path, O_RDWR | O_CLOEXEC);
-        if (ppu->file[i] < 0) {
+        if (ppu->file[i] < 0 && i != FILE_BOX) { /* a PPU of this machine's own QEMU has no mailbox */
             return errno;
         }
     }
@@ -195,6 +217,14 @@ static int map_registers(struct pci_ppu *ppu)
                    ppu->mapped.regs.areas != 0 && ppu->mapped.doorbells.areas != 0
                ? 0
                : errno;
+}
+
+static int map_mailbox(struct pci_ppu *ppu)
+{
+    if (ppu->file[FILE_BOX] >= 0 && vfio_region_open_file(&ppu->mapped.box, ppu->file[FILE_BOX])) {
+        mapped_function_use_mailbox(&ppu->mapped);
+    }
+    return 0;
 }
 
 static int map_vram(struct pci_ppu *ppu)
@@ -228,6 +258,7 @@ static const struct {
     { lock_function, "lock it" },
     { reset_function, "reset it" },
     { map_registers, "map its registers" },
+    { map_mailbox, "map its mailbox" },
     { map_vram, "map its VRAM" },
     { make_memory, "make addresses for huge pages" },
 };

@@ -7,14 +7,20 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "ppu/mailbox.h"
 #include "runtime/transport.h"
 #include "runtime/vfio/region.h"
 
 struct mapped_function {
     struct ppu_transport transport;
     struct vfio_region config, regs, doorbells; /* opened by the transport that has this */
+    struct vfio_region box;                     /* likewise; without areas where the function has no mailbox */
+    struct ppu_mailbox *mailbox;                /* in `box`; NULL: doorbells are rung in their pages only */
     pthread_mutex_t lock;                       /* of the command register, and of what the transport says */
 };
+
+/* Uses the mailbox, when `box` is one that is mapped and this processor can. */
+void mapped_function_use_mailbox(struct mapped_function *function);
 
 /* Operations of struct ppu_transport_ops, for transports that are in a struct mapped_function. */
 uint32_t mapped_function_reg_read(struct ppu_transport *transport, uint32_t offset);

@@ -287,6 +287,7 @@ static void vfio_ppu_free(struct vfio_ppu *ppu)
         munmap(ppu->mapped.transport.vram, ppu->mapped.transport.vram_bytes);
     }
     close_file(ppu->mapped.transport.vram_fd);
+    vfio_region_close(&ppu->mapped.box);
     vfio_region_close(&ppu->mapped.doorbells);
     vfio_region_close(&ppu->mapped.regs);
     for (uint32_t i = 0; i < PPU_MAX_VECTORS; i++) {
@@ -447,6 +448,9 @@ static enum ppu_err open_regions(struct vfio_ppu *ppu, struct ppu_error *error)
         !vfio_region_open(&ppu->mapped.regs, ppu->device, PPU_BAR_REGS) ||
         !vfio_region_open(&ppu->mapped.doorbells, ppu->device, PPU_BAR_DOORBELLS)) {
         return error_set(error, PPU_ERR_TRANSPORT, "open PPU %s: %s", ppu->function.address, strerror(errno));
+    }
+    if (vfio_region_open(&ppu->mapped.box, ppu->device, PPU_BAR_MAILBOX)) {
+        mapped_function_use_mailbox(&ppu->mapped);
     }
     return PPU_OK;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reaches a PPU in another process by vfio-user: registers and doorbells by messages, writes without waiting; VRAM
- * mapped; interrupts as eventfds. System memory is one file of ours, as large as the memory of this computer and
- * without pages at first, which the server maps once.
+ * Reaches a PPU in another process by vfio-user: registers by messages, writes without waiting; doorbells by the
+ * mailbox, with a message while the device does not look; VRAM mapped; interrupts as eventfds. System memory is one
+ * file of ours, as large as the memory of this computer and without pages at first, which the server maps once.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -15,8 +15,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "ppu/channel.h"
 #include "ppu/limits.h"
 #include "ppu/macros.h"
+#include "ppu/mailbox.h"
 #include "ppu/mmu.h"
 #include "ppu/regs.h"
 #include "runtime/deadline.h"
@@ -39,6 +41,9 @@ struct remote_ppu {
     uint64_t memory_bytes;
     pthread_mutex_t lock; /* of bus_memory */
     struct range_pool bus_memory;
+    struct ppu_mailbox *mailbox; /* NULL: the server has none */
+    uint64_t mailbox_bytes;
+    bool unsettled; /* something was written by a message that the server may not have read; any thread */
 };
 
 static struct remote_ppu *ppu_of(struct ppu_transport *transport)
@@ -52,6 +57,7 @@ static struct remote_ppu *ppu_of(struct ppu_transport *transport)
 static void read_region(struct remote_ppu *ppu, uint32_t region, uint64_t offset, void *buf, uint32_t bytes)
 {
     struct ppu_vfu_access access = { offset, region, bytes };
+    __atomic_store_n(&ppu->unsettled, false, __ATOMIC_SEQ_CST);
     const struct request request = {
         .command = PPU_VFU_REGION_READ,
         .body = &access,
@@ -81,6 +87,14 @@ static void write_region(struct remote_ppu *ppu, uint32_t region, uint64_t offse
     connection_post(&ppu->connection, &request);
 }
 
+/* Messages are read in the order in which they were sent, but a doorbell in the mailbox may be seen before them. */
+static void write_and_remember(struct remote_ppu *ppu, uint32_t region, uint64_t offset, const void *buf,
+                               uint32_t bytes)
+{
+    write_region(ppu, region, offset, buf, bytes);
+    __atomic_store_n(&ppu->unsettled, true, __ATOMIC_SEQ_CST);
+}
+
 static uint32_t remote_reg_read(struct ppu_transport *transport, uint32_t offset)
 {
     uint32_t value = 0;
@@ -91,7 +105,7 @@ static uint32_t remote_reg_read(struct ppu_transport *transport, uint32_t offset
 
 static void remote_reg_write(struct ppu_transport *transport, uint32_t offset, uint32_t value)
 {
-    write_region(ppu_of(transport), PPU_BAR_REGS, offset, &value, sizeof(value));
+    write_and_remember(ppu_of(transport), PPU_BAR_REGS, offset, &value, sizeof(value));
 }
 
 static uint32_t remote_doorbell_read(struct ppu_transport *transport, uint64_t offset)
@@ -102,10 +116,29 @@ static uint32_t remote_doorbell_read(struct ppu_transport *transport, uint64_t o
     return value;
 }
 
-/* The message is sent after all stores before it, and received before whatever serves it. */
+/* The server has read what was written before. */
+static void settle(struct ppu_transport *transport)
+{
+    if (__atomic_load_n(&ppu_of(transport)->unsettled, __ATOMIC_SEQ_CST)) {
+        (void)remote_reg_read(transport, PPU_REG_MAGIC);
+    }
+}
+
+/* A device that does not look is woken up by a ring without a value: later than the mailbox, it would be an old one. */
 static void remote_doorbell_write(struct ppu_transport *transport, uint64_t offset, uint32_t value)
 {
-    write_region(ppu_of(transport), PPU_BAR_DOORBELLS, offset, &value, sizeof(value));
+    struct remote_ppu *ppu = ppu_of(transport);
+    const uint64_t channel = offset / PPU_DOORBELL_STRIDE;
+    const uint32_t one = 1;
+
+    if (!ppu->mailbox || channel >= PPU_MAX_CHANNELS || offset % PPU_DOORBELL_STRIDE != PPU_DB_PUT) {
+        write_and_remember(ppu, PPU_BAR_DOORBELLS, offset, &value, sizeof(value));
+        return;
+    }
+    settle(transport);
+    if (!ppu_mailbox_ring(ppu->mailbox, (uint32_t)channel, value)) {
+        write_region(ppu, PPU_BAR_DOORBELLS, offset - PPU_DB_PUT + PPU_DB_RING, &one, sizeof(one));
+    }
 }
 
 static void remote_window_read(struct ppu_transport *transport, uint32_t offset, void *buf, uint32_t len_bytes)
@@ -120,7 +153,7 @@ static void remote_window_write(struct ppu_transport *transport, uint32_t offset
 {
     for (uint32_t done = 0, part; done < len_bytes; done += part) {
         part = PPU_MIN(len_bytes - done, PPU_VFU_MAX_TRANSFER);
-        write_region(ppu_of(transport), PPU_BAR_REGS, offset + done, (const char *)buf + done, part);
+        write_and_remember(ppu_of(transport), PPU_BAR_REGS, offset + done, (const char *)buf + done, part);
     }
 }
 
@@ -128,7 +161,7 @@ static void remote_set_bus_master(struct ppu_transport *transport, bool on)
 {
     const uint16_t command = PCI_COMMAND_MEMORY | (on ? PCI_COMMAND_MASTER : 0);
 
-    write_region(ppu_of(transport), PPU_VFU_CONFIG_REGION, PCI_COMMAND, &command, sizeof(command));
+    write_and_remember(ppu_of(transport), PPU_VFU_CONFIG_REGION, PCI_COMMAND, &command, sizeof(command));
 }
 
 /* ---- system memory ---- */
@@ -196,6 +229,9 @@ static void remote_ppu_free(struct remote_ppu *ppu)
     }
     if (ppu->transport.vram_fd >= 0) {
         close(ppu->transport.vram_fd);
+    }
+    if (ppu->mailbox) {
+        munmap(ppu->mailbox, ppu->mailbox_bytes);
     }
     if (ppu->memory) {
         munmap(ppu->memory, ppu->memory_bytes);
@@ -285,31 +321,55 @@ static int check_identity(struct remote_ppu *ppu)
                                                                 : ENODEV;
 }
 
-static int map_vram(struct remote_ppu *ppu)
+/* Maps a region that is one file. `*fd` may be open whatever is returned; -1: it is not. */
+static int map_region(struct remote_ppu *ppu, uint32_t index, uint8_t **mapped, uint64_t *bytes, int *fd)
 {
-    struct vfio_region_info info = { .argsz = sizeof(info), .index = PPU_BAR_VRAM };
-    int fd = -1;
+    struct vfio_region_info info = { .argsz = sizeof(info), .index = index };
+
+    *fd = -1;
     const struct request request = {
         .command = PPU_VFU_REGION_INFO,
         .body = &info,
         .body_bytes = sizeof(info),
         .reply = &info,
         .reply_bytes = sizeof(info),
-        .reply_fd = &fd,
+        .reply_fd = fd,
     };
     int error = connection_ask(&ppu->connection, &request);
 
     if (error == 0 &&
-        (fd < 0 || (info.flags & VFIO_REGION_INFO_FLAG_MMAP) == 0 || info.offset != 0 || info.size == 0)) {
+        (*fd < 0 || (info.flags & VFIO_REGION_INFO_FLAG_MMAP) == 0 || info.offset != 0 || info.size == 0)) {
         error = ENOTSUP;
     }
     if (error == 0) {
-        ppu->transport.vram = mapping_of_device(fd, info.size);
-        ppu->transport.vram_bytes = info.size;
-        error = ppu->transport.vram ? 0 : errno;
+        *mapped = mapping_of_device(*fd, info.size);
+        *bytes = info.size;
+        error = *mapped ? 0 : errno;
     }
-    ppu->transport.vram_fd = fd;
     return error;
+}
+
+static int map_vram(struct remote_ppu *ppu)
+{
+    return map_region(ppu, PPU_BAR_VRAM, &ppu->transport.vram, &ppu->transport.vram_bytes, &ppu->transport.vram_fd);
+}
+
+/* A server without one, or with one that is too small, has its doorbells rung by messages. */
+static int map_mailbox(struct remote_ppu *ppu)
+{
+    uint8_t *mapped = NULL;
+    int fd = -1;
+    const int error = map_region(ppu, PPU_BAR_MAILBOX, &mapped, &ppu->mailbox_bytes, &fd);
+
+    if (fd >= 0) {
+        close(fd);
+    }
+    if (mapped && ppu->mailbox_bytes < sizeof(struct ppu_mailbox)) {
+        munmap(mapped, ppu->mailbox_bytes);
+        mapped = NULL;
+    }
+    ppu->mailbox = (struct ppu_mailbox *)(void *)mapped;
+    return error == ENOTSUP || error == EINVAL ? 0 : error;
 }
 
 static int connect_vectors(struct remote_ppu *ppu)
@@ -390,6 +450,7 @@ static const struct {
     { agree_on_version, "agree on a version of vfio-user" },
     { check_identity, "ask who it is" },
     { map_vram, "map its VRAM" },
+    { map_mailbox, "map its mailbox" },
     { connect_vectors, "connect its interrupts" },
     { share_memory, "share system memory" },
 };

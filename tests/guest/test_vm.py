@@ -161,6 +161,73 @@ def test_paused():
             machine.end()
 
 
+class Accesses:
+    """Counts messages of a client that read or write a region: registers, and doorbells."""
+
+    def __init__(self, folder):
+        self.path = Path(folder, "accesses")
+        self.options = ["--trace", "ppu_remote_access", "--log-file", self.path]
+        self.before = (0, 0)
+
+    def since(self):
+        """How many since this was asked last: of registers, of doorbells."""
+        text = self.path.read_text()
+        now = (text.count(" region 0 "), text.count(" region 2 "))
+        before, self.before = self.before, now
+        return now[0] - before[0], now[1] - before[1]
+
+
+FEW, MANY = 20, 220
+RINGS = 2 * (MANY - FEW)  # of the launches, and of the waits for them
+
+
+def check_messages(accesses, count):
+    """`count(n)` opens the PPU and launches n times. More launches are no more accesses to registers, and after some
+    turns the device is seen to look for doorbells by itself."""
+    deadline = time.monotonic() + END_S
+    while True:
+        costs = []
+        for launches in (FEW, MANY):
+            accesses.since()
+            count(launches)
+            costs.append(accesses.since())
+        registers, doorbells = (costs[1][kind] - costs[0][kind] for kind in (0, 1))
+        print(f"# {MANY - FEW} launches: {registers} accesses to registers, {doorbells} to doorbells", flush=True)
+        # One a second looks whether the device is there.
+        assert registers < (MANY - FEW) / 4, costs
+        assert doorbells <= RINGS, costs
+        if doorbells < RINGS:
+            return
+        assert time.monotonic() < deadline, "no launch was seen without a message"
+
+
+def check_messages_of_machine(folder, *options):
+    accesses = Accesses(folder)
+    script = "echo begun; until [ -e end ]; do if [ -e launches ]; then n=$(cat launches); rm launches; ./user count counter.ppu $n; fi; sleep 0.1; done"
+    with Server(options=accesses.options) as server, Machine(f"{folder}/a", server.paths, script, *options) as machine:
+        machine.hear("begun")
+
+        def count(launches):
+            (machine.share / "new").write_text(str(launches))
+            (machine.share / "new").rename(machine.share / "launches")
+            assert machine.hear("counted ") == str(launches * LANES)
+
+        check_messages(accesses, count)
+        machine.put("end")
+        machine.end()
+
+
+def test_messages():
+    with tempfile.TemporaryDirectory() as folder:
+        check_messages_of_machine(folder)
+
+
+def test_messages_without_iommu():
+    """Nor for looking after interrupts, which such a machine has none of."""
+    with tempfile.TemporaryDirectory() as folder:
+        check_messages_of_machine(folder, "--iommu", "off")
+
+
 def test_snapshot():
     """The client's QEMU would leave the PPU out: it refuses."""
     with tempfile.TemporaryDirectory() as folder, Server() as server:
@@ -222,6 +289,9 @@ CASES = [
     ("a machine that is paused goes on", test_paused),
     ("a snapshot of machine or server is refused", test_snapshot),
 ]
+if guests.KIND == "x86":
+    CASES.append(("a launch costs no access to a register, and no message for a doorbell that is looked for", test_messages))
+    CASES.append(("the same without an IOMMU", test_messages_without_iommu))
 if guests.KIND == "x86":  # its machine has slots that are large enough, as its firmware sees to it
     CASES.append(("a server that dies in mid-kernel ends the program alone; a new one can be plugged in", test_killed_server))
 tap.main(CASES)

@@ -7,7 +7,7 @@ $(eval $(call ppu_test,remote-server,tests/remote/test_server.c tests/remote/cli
 # A server in QEMU. ASan sees the client's side.
 RUNTIME_remote-life := $(QEMU) firmware $(addprefix $(BUILD)/kernels/,counter.ppu fair.ppu)
 TIMEOUT_remote-life := 120
-$(eval $(call ppu_test,remote-life,tests/remote/test_life.c tests/remote/served.c,-D_GNU_SOURCE -Iruntime/include,ppu -pthread,asan))
+$(eval $(call ppu_test,remote-life,tests/remote/test_life.c tests/remote/client.c tests/remote/served.c,-D_GNU_SOURCE -Iruntime/include,ppu -pthread,asan))
 
 $(eval $(call ppu_script_test,remote-listen,tests/remote/test_listen.py,$(QEMU)))
 

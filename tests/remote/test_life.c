@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include <errno.h>
+#include <linux/vfio.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -20,10 +21,13 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "ppu/channel.h"
 #include "ppu/macros.h"
+#include "ppu/mailbox.h"
 #include "ppu/regs.h"
 #include "runtime/deadline.h"
 #include "runtime/transport.h"
+#include "tests/remote/client.h"
 #include "tests/remote/served.h"
 
 #define WAIT_NS (30 * NS_PER_S)
@@ -184,6 +188,94 @@ static void kept_vram(void **state)
     assert_int_equal(*kept, SECRET);
     transport->ops->close(transport);
     munmap((void *)(uintptr_t)kept, 4096);
+}
+
+/* ---- the mailbox, by messages that libppu does not send ---- */
+
+#define RUNG 3u
+
+struct raw {
+    int socket;
+    struct ppu_mailbox *mailbox;
+    struct client_reply reply;
+};
+
+static void raw_ask(struct raw *raw, uint16_t command, const void *body, size_t bytes)
+{
+    client_send(raw->socket, command, 0, body, bytes, NULL, 0);
+    assert_true(client_receive(raw->socket, &raw->reply) >= sizeof(raw->reply.header));
+    assert_int_equal(raw->reply.header.command, command);
+    assert_int_equal(raw->reply.header.error, 0);
+}
+
+static void raw_open(struct raw *raw)
+{
+    struct sockaddr_un address = { .sun_family = AF_UNIX };
+    struct vfio_region_info info = { .argsz = sizeof(info), .index = PPU_BAR_MAILBOX };
+    uint8_t version[128];
+
+    memcpy(address.sun_path, served.path[1], strlen(served.path[1]));
+    raw->socket = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    assert_int_equal(connect(raw->socket, (const struct sockaddr *)&address, sizeof(address)), 0);
+    raw_ask(raw, PPU_VFU_VERSION, version, client_version(version));
+    raw_ask(raw, PPU_VFU_REGION_INFO, &info, sizeof(info));
+    memcpy(&info, raw->reply.body, sizeof(info));
+    assert_true(info.size >= sizeof(struct ppu_mailbox));
+    assert_true((info.flags & VFIO_REGION_INFO_FLAG_MMAP) != 0);
+    assert_true(raw->reply.fd >= 0);
+    assert_int_equal(ftruncate(raw->reply.fd, 0), -1); /* the server, which maps it too, would die of it */
+    raw->mailbox = mmap(NULL, info.size, PROT_READ | PROT_WRITE, MAP_SHARED, raw->reply.fd, 0);
+    assert_ptr_not_equal(raw->mailbox, MAP_FAILED);
+    close(raw->reply.fd);
+}
+
+/* GP_PUT of the channel, as its doorbell page says. */
+static uint32_t raw_put(struct raw *raw)
+{
+    const struct ppu_vfu_access access = { RUNG * PPU_DOORBELL_STRIDE + PPU_DB_PUT, PPU_BAR_DOORBELLS, 4 };
+    uint32_t value = 0;
+
+    raw_ask(raw, PPU_VFU_REGION_READ, &access, sizeof(access));
+    memcpy(&value, raw->reply.body + sizeof(access), sizeof(value));
+    return value;
+}
+
+/* Nobody looks, as no firmware runs: what is rung happens before the next access, and ends with a reset. */
+static void mailbox_of_a_client(void **state)
+{
+    static struct raw raw;
+
+    (void)state;
+    raw_open(&raw);
+    assert_false(ppu_mailbox_ring(raw.mailbox, RUNG, 9));
+    assert_false(ppu_mailbox_ring(raw.mailbox, PPU_MAX_CHANNELS - 1, 10)); /* this PPU has fewer */
+    assert_int_equal(raw_put(&raw), 9);
+    assert_false(ppu_mailbox_is_rung(raw.mailbox));
+    assert_false(ppu_mailbox_ring(raw.mailbox, RUNG, 11));
+    raw_ask(&raw, PPU_VFU_RESET, NULL, 0);
+    assert_false(ppu_mailbox_is_rung(raw.mailbox));
+    assert_int_equal(raw_put(&raw), 0);
+    munmap(raw.mailbox, sizeof(struct ppu_mailbox));
+    close(raw.socket);
+}
+
+/* A client keeps the mailbox that it has mapped, but nobody looks there any more. */
+static void kept_mailbox(void **state)
+{
+    static struct raw first, second;
+
+    (void)state;
+    raw_open(&first);
+    assert_false(ppu_mailbox_ring(first.mailbox, RUNG, 12)); /* not taken before the client goes */
+    close(first.socket);
+    raw_open(&second);
+    assert_false(ppu_mailbox_is_rung(second.mailbox));
+    assert_false(ppu_mailbox_ring(first.mailbox, RUNG, 13));
+    assert_int_equal(raw_put(&second), 0);
+    assert_true(ppu_mailbox_is_rung(first.mailbox));
+    munmap(first.mailbox, sizeof(struct ppu_mailbox));
+    munmap(second.mailbox, sizeof(struct ppu_mailbox));
+    close(second.socket);
 }
 
 /* Loops on the device until it is killed. */
@@ -463,6 +555,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nobody_there),      cmocka_unit_test(several_clients),
         cmocka_unit_test(by_name),           cmocka_unit_test(kept_vram),
+        cmocka_unit_test(kept_mailbox),      cmocka_unit_test(mailbox_of_a_client),
         cmocka_unit_test(killed_client),     cmocka_unit_test(refused_snapshot),
         cmocka_unit_test(stopped_server),    cmocka_unit_test(limits_of_a_machine_that_stands_still),
         cmocka_unit_test(crowd_at_the_door), cmocka_unit_test(full_socket),

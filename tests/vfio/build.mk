@@ -7,3 +7,4 @@ CHECK_TESTS += vfio-%
 
 $(eval $(call ppu_test,vfio-function,tests/vfio/test_function.c,-D_GNU_SOURCE -Iruntime/include,ppu -pthread))
 $(eval $(call ppu_test,vfio-chain,tests/vfio/test_chain.c,-D_GNU_SOURCE -Wno-gnu-variable-sized-type-not-at-end -Iruntime/include,ppu -pthread))
+$(eval $(call ppu_test,vfio-mailbox,tests/vfio/test_mailbox.c,-D_GNU_SOURCE -Iruntime/include,ppu -pthread,asan))
