@@ -165,9 +165,14 @@ static bool others_run(uint32_t priority)
 
 #define TICK_SHIFT 10u /* a tick is 1,024 ns */
 
+static uint32_t ticks_of(uint64_t time_ns)
+{
+    return (uint32_t)(time_ns >> TICK_SHIFT);
+}
+
 static uint32_t now_ticks(void)
 {
-    return (uint32_t)(hal_time() >> TICK_SHIFT);
+    return ticks_of(hal_time());
 }
 
 /* 0: tasks keep their slots. */
@@ -215,13 +220,13 @@ static void slot_start(uint32_t index, struct task *task)
     slots[index].task = task;
     slots[index].rotate = false;
     watchdog_start(task);
-    slots[index].since = now_ticks();
     share_started(task->context, index);
     if (others_run(task->priority)) {
         rank_look_later();
     }
     stats_count(PPU_KEY_LAUNCHES);
     trace_write(PPU_TRACE_TASK_START, task->correlation, task->handle, index, task->priority);
+    slots[index].since = ticks_of(trace_latest_ns());
 }
 
 /* The task stops, drained or saved as it chose, and goes on later (A5). */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Defines the trace rings, which are flight recorders in VRAM: the firmware writes one, the device the other. `tail`
- * runs freely; record n is at n modulo the size; the oldest are overwritten. While a record is being written its
- * sequence is PPU_TRACE_TORN() of its number: a reader copies a record, and the copy is good when the sequence was its
- * number before and after.
+ * Defines the trace rings, which are flight recorders in VRAM: one has what the firmware says, the other what the
+ * device does; the device writes both. `tail` runs freely; record n is at n modulo the size; the oldest are
+ * overwritten. While a record is being written its sequence is PPU_TRACE_TORN() of its number: a reader copies a
+ * record, and the copy is good when the sequence was its number before and after.
  */
 #ifndef PPU_TRACE_H
 #define PPU_TRACE_H
@@ -45,10 +45,20 @@ struct ppu_trace_record {
 };
 PPU_ASSERT_SIZE(struct ppu_trace_record, 32);
 
+/* What the firmware says of a record of its own; the device adds the rest (FW_TRACE_ADD). */
+struct ppu_trace_words {
+    uint32_t type; /* enum ppu_trace_type */
+    uint32_t correlation;
+    uint32_t id[3];
+    uint32_t reserved;
+    uint64_t time_ns; /* the device writes what the record has */
+};
+PPU_ASSERT_SIZE(struct ppu_trace_words, 32);
+
 struct ppu_trace_ring {
     struct ppu_struct_header head; /* PPU_TRACE_VERSION, sizeof(struct ppu_trace_record) */
     uint32_t size;                 /* records, a power of two */
-    uint32_t tail;                 /* the one writer (side) */
+    uint32_t tail;                 /* the device */
     /* A tool that wants records of warps writes the device's time here, some way ahead, again and again; in units of
      * 2^PPU_TRACE_WARPS_SHIFT ns, low word. 0: nobody does. Only the device's recorder has it. */
     uint32_t warps_until;

@@ -201,6 +201,19 @@ static void trace_base(struct core *core, uint32_t index, uint32_t value)
     trace_setup(core);
 }
 
+static void fw_trace_base(struct core *core, uint32_t index, uint32_t value)
+{
+    (void)index;
+    reg_set(core, PPU_REG_FW_TRACE_BASE, value);
+    trace_setup_firmware(core);
+}
+
+static void fw_trace_add(struct core *core, uint32_t index, uint32_t value)
+{
+    (void)index;
+    trace_add_firmware(core, value);
+}
+
 /* A place that is unusable holds no queue: no task fits then. */
 static void token_base(struct core *core, uint32_t index, uint32_t value)
 {
@@ -463,6 +476,8 @@ static const struct row_hooks hooks[ROW_COUNT] = {
     [ROW_DB_TAKE] = { .write = db_take },
     [ROW_RING_BASE] = { .write = ring_base, .error = PPU_DEVERR_RING },
     [ROW_TRACE_BASE] = { .write = trace_base, .error = PPU_DEVERR_TRACE },
+    [ROW_FW_TRACE_BASE] = { .write = fw_trace_base, .error = PPU_DEVERR_TRACE },
+    [ROW_FW_TRACE_ADD] = { .write = fw_trace_add },
     [ROW_STATE_UPDATE] = { .write = state_update },
     [ROW_TOKEN_BASE] = { .write = token_base },
     [ROW_TOKEN_MOVE] = { .write = token_move },

@@ -27,7 +27,7 @@
 #include <sys/mman.h>
 
 #define SNAPSHOT_MAGIC 0x53555050u /* "PPUS" */
-#define SNAPSHOT_VERSION 23u
+#define SNAPSHOT_VERSION 24u
 #define FIRST_BYTES 4096u
 
 #define TAG(a, b, c, d) ((uint32_t)(a) | (uint32_t)(b) << 8 | (uint32_t)(c) << 16 | (uint32_t)(d) << 24)

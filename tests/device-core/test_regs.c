@@ -88,6 +88,7 @@ static uint32_t holdable(const struct row *row, uint32_t value)
         return value % (MACHINE_VRAM / PPU_PAGE_64K) * PPU_PAGE_64K;
     case PPU_REG_RING_SIZE:
     case PPU_REG_TRACE_SIZE:
+    case PPU_REG_FW_TRACE_SIZE:
     case PPU_REG_TOKEN_BYTES:
     case PPU_REG_PROFILE_PERIOD:
     case PPU_REG_CTX_SAVE:

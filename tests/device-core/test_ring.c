@@ -351,6 +351,75 @@ static void mark_is_recorded(void **state)
     assert_int_equal(record(board, ring->tail - 1)->id[1], PPU_TRACE_UNIT_MCU);
 }
 
+#define FW_TRACE_AT PARAMS_AT
+#define FW_TRACE_RECORDS 4u
+
+static void fw_trace_add(struct board *board, uint32_t at, uint32_t number)
+{
+    const struct ppu_trace_words words = { .type = PPU_TRACE_BLOCK,
+                                           .correlation = number,
+                                           .id = { number + 1, number + 2, number + 3 } };
+
+    memcpy(board->mcu, &words, sizeof(words));
+    mcu_write(board, PPU_REG_FW_TRACE_ADD, at);
+}
+
+/* The firmware says what a record holds; number, time and place are the device's. */
+static void firmware_records(void **state)
+{
+    struct board *board = *state;
+    const struct ppu_trace_ring *ring = (const struct ppu_trace_ring *)(const void *)(board->vram + FW_TRACE_AT);
+    const struct ppu_trace_record *records = (const struct ppu_trace_record *)(const void *)(ring + 1);
+    const struct ppu_trace_ring *own = (const struct ppu_trace_ring *)(const void *)(board->vram + TRACE_AT);
+    uint32_t before = own->tail;
+
+    fw_trace_add(board, PPU_MCU_DTCM, 1); /* there is no ring yet */
+    mcu_write(board, PPU_REG_FW_TRACE_SIZE, FW_TRACE_RECORDS);
+    mcu_write(board, PPU_REG_FW_TRACE_BASE, FW_TRACE_AT);
+    assert_int_equal(ring->head.version, PPU_TRACE_VERSION);
+    assert_int_equal(ring->size, FW_TRACE_RECORDS);
+    assert_int_equal(ring->tail, 0);
+    for (uint32_t n = 0; n < FW_TRACE_RECORDS + 2; n++) {
+        board->now_ns = 5000000000u + n;
+        fw_trace_add(board, PPU_MCU_DTCM, 10 * n);
+        struct ppu_trace_record record = { 0 };
+        assert_int_equal(ring->tail, n + 1);
+        assert_true(ppu_trace_take(&records[n % FW_TRACE_RECORDS], n, &record));
+        assert_int_equal(record.version, PPU_TRACE_VERSION);
+        assert_int_equal(record.size_bytes, sizeof(record));
+        assert_int_equal(record.type, PPU_TRACE_BLOCK);
+        assert_int_equal(record.correlation, 10 * n);
+        assert_int_equal(record.id[2], 10 * n + 3);
+        assert_true(record.time_ns == board->now_ns);
+    }
+    assert_int_equal(mcu_read(board, PPU_REG_DEVICE_ERROR), 0);
+    const uint32_t outside[] = { 0, PPU_MCU_DTCM - 4, UINT32_MAX, UINT32_MAX - 23 };
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(outside); i++) {
+        fw_trace_add(board, outside[i], 1);
+        assert_int_equal(mcu_read(board, PPU_REG_DEVICE_ERROR), PPU_DEVERR_TRACE);
+        mcu_write(board, PPU_REG_DEVICE_ERROR, UINT32_MAX);
+    }
+    assert_int_equal(ring->tail, FW_TRACE_RECORDS + 2);
+    assert_int_equal(own->tail, before);
+}
+
+static void unusable_firmware_rings(void **state)
+{
+    struct board *board = *state;
+    const struct {
+        uint32_t base;
+        uint32_t size;
+    } bad[] = { { FW_TRACE_AT, 3 }, { PROT_BASE - 64, 8 }, { PROT_LIMIT - 64, 1 }, { FW_TRACE_AT, 0x80000000u } };
+
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(bad); i++) {
+        mcu_write(board, PPU_REG_FW_TRACE_SIZE, bad[i].size);
+        mcu_write(board, PPU_REG_FW_TRACE_BASE, bad[i].base);
+        assert_int_equal(mcu_read(board, PPU_REG_DEVICE_ERROR), PPU_DEVERR_TRACE);
+        mcu_write(board, PPU_REG_DEVICE_ERROR, UINT32_MAX);
+        fw_trace_add(board, PPU_MCU_DTCM, 1);
+    }
+}
+
 /* A tool asks by a time in the ring's head, and has died when it has passed. */
 static void warps_are_asked_for(void **state)
 {
@@ -387,6 +456,8 @@ int main(void)
         { "many producers lose nothing [A1]", producers_lose_nothing, setup, teardown, NULL },
         { "trace records wrap and name their number [A1]", trace_records, setup, teardown, NULL },
         { "marks of the firmware are recorded [A1]", mark_is_recorded, setup, teardown, NULL },
+        { "records of the firmware are written by the device [A1]", firmware_records, setup, teardown, NULL },
+        { "unusable rings for them are refused [A1]", unusable_firmware_rings, setup, teardown, NULL },
     };
 
     return cmocka_run_group_tests_name("device core: rings", tests, NULL, NULL);

@@ -242,6 +242,40 @@ static void cancel_copies(uint32_t tag)
     }
 }
 
+/* ---- Traces. ---- */
+
+static void trace_begin(uint32_t offset)
+{
+    const struct ppu_trace_ring head = {
+        .head = { PPU_TRACE_VERSION, sizeof(struct ppu_trace_record) },
+        .size = R(FW_TRACE_SIZE),
+    };
+    R(FW_TRACE_BASE) = offset;
+    memcpy(mock.vram + offset, &head, sizeof(head));
+}
+
+static void trace_add(uint32_t address)
+{
+    uint8_t *memory;
+    assert_int_equal(find(PPU_SPACE_MCU, address, sizeof(struct ppu_trace_words), &memory), 0);
+    struct ppu_trace_words *words = (struct ppu_trace_words *)(void *)memory;
+    struct ppu_trace_ring *ring = (struct ppu_trace_ring *)(void *)(mock.vram + R(FW_TRACE_BASE));
+    struct ppu_trace_record *records = (struct ppu_trace_record *)(void *)(ring + 1);
+    words->time_ns = mock.now_ns;
+    if (R(FW_TRACE_SIZE)) {
+        records[ring->tail & (R(FW_TRACE_SIZE) - 1)] = (struct ppu_trace_record){
+            .version = PPU_TRACE_VERSION,
+            .size_bytes = sizeof(records[0]),
+            .type = (uint16_t)words->type,
+            .correlation = words->correlation,
+            .time_ns = words->time_ns,
+            .id = { words->id[0], words->id[1], words->id[2] },
+            .sequence = ring->tail,
+        };
+        ring->tail++;
+    }
+}
+
 /* ---- Registers. ---- */
 
 /* A channel that was rung, at or after R(DB_TAKE) if there is one. */
@@ -301,6 +335,10 @@ void hal_write(uint32_t reg, uint32_t value)
     } else if (reg == PPU_REG_SEM_DISARM) {
         assert_true(value < PPU_MAX_ARMED);
         mock.sem[value].armed = false;
+    } else if (reg == PPU_REG_FW_TRACE_BASE) {
+        trace_begin(value);
+    } else if (reg == PPU_REG_FW_TRACE_ADD) {
+        trace_add(value);
     } else if (reg == PPU_REG_MARK) {
         assert_true(value < 16 * 16);
         mock.marks[value & 15]++;

@@ -19,6 +19,7 @@
 #include "ppu/sem.h"
 #include "ppu/task.h"
 #include "ppu/tmd.h"
+#include "ppu/trace.h"
 
 #define MOCK_VRAM_BYTES (32u * PPU_MIB)
 #define MOCK_SLOTS 4u

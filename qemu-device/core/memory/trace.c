@@ -10,34 +10,32 @@
 #include "qemu-device/core/regs.h"
 #include "qemu-device/core/snapshot.h"
 
-static uint8_t *record_at(const struct core *core, uint32_t n)
+static uint8_t *record_at(const struct core *core, const struct trace_ring *ring, uint32_t n)
 {
-    const struct trace *trace = &core->trace;
-
-    return core->vram + trace->base + sizeof(struct ppu_trace_ring) +
-           (size_t)(n & (trace->size - 1)) * sizeof(struct ppu_trace_record);
+    return core->vram + ring->base + sizeof(struct ppu_trace_ring) +
+           (size_t)(n & (ring->size - 1)) * sizeof(struct ppu_trace_record);
 }
 
-static void append_record(struct core *core, const struct ppu_trace_record *record)
+static void append_record(struct core *core, struct trace_ring *ring, const struct ppu_trace_record *record)
 {
     const size_t sequence_at = offsetof(struct ppu_trace_record, sequence);
-    uint32_t n = core->trace.next++;
-    uint8_t *at = record_at(core, n);
+    uint32_t n = ring->next++;
+    uint8_t *at = record_at(core, ring, n);
 
     vram_store_release32(at + sequence_at, PPU_TRACE_TORN(n));
     vram_fence_stores(); /* a reader that sees a new word sees the torn sequence too */
     vram_copy(at, (const uint8_t *)record, sequence_at);
     vram_store_release32(at + sequence_at, n);
-    vram_store_release32(core->vram + core->trace.base + offsetof(struct ppu_trace_ring, tail), n + 1);
+    vram_store_release32(core->vram + ring->base + offsetof(struct ppu_trace_ring, tail), n + 1);
 }
 
 bool trace_begin(struct core *core)
 {
-    if (__atomic_load_n(&core->trace.size, __ATOMIC_RELAXED) == 0) {
+    if (__atomic_load_n(&core->trace.ring.size, __ATOMIC_RELAXED) == 0) {
         return false;
     }
     pthread_mutex_lock(&core->trace.lock);
-    if (core->trace.size == 0) {
+    if (core->trace.ring.size == 0) {
         pthread_mutex_unlock(&core->trace.lock);
         return false;
     }
@@ -56,7 +54,7 @@ void trace_add(struct core *core, uint64_t time_ns, enum ppu_trace_type type, ui
         .id = { id0, id1, id2 },
     };
 
-    append_record(core, &record);
+    append_record(core, &core->trace.ring, &record);
 }
 
 void trace_end(struct core *core)
@@ -78,6 +76,33 @@ void trace_mark(struct core *core, uint32_t mark, uint32_t unit)
     trace_emit(core, PPU_TRACE_MARK, 0, mark, unit, 0);
 }
 
+void trace_add_firmware(struct core *core, uint32_t mcu_addr)
+{
+    struct ppu_trace_words words;
+    uint8_t *at = core->ops.mcu_mem(core->opaque, mcu_addr, sizeof(words));
+
+    if (!at) {
+        core_guest_error(core, "FW_TRACE_ADD: no record at 0x%x", mcu_addr);
+        core_device_error(core, PPU_DEVERR_TRACE);
+        return;
+    }
+    vram_copy((uint8_t *)&words, at, sizeof(words));
+    words.time_ns = core_now(core);
+    vram_copy(at + offsetof(struct ppu_trace_words, time_ns), (const uint8_t *)&words.time_ns, sizeof(words.time_ns));
+    if (core->trace.firmware.size == 0) {
+        return;
+    }
+    const struct ppu_trace_record record = {
+        .version = PPU_TRACE_VERSION,
+        .size_bytes = sizeof(record),
+        .type = (uint16_t)words.type,
+        .correlation = words.correlation,
+        .time_ns = words.time_ns,
+        .id = { words.id[0], words.id[1], words.id[2] },
+    };
+    append_record(core, &core->trace.firmware, &record);
+}
+
 bool trace_wants_warps(const struct core *core)
 {
     /* Partner: trace_set(), after the head was written. */
@@ -95,61 +120,88 @@ static bool trace_usable(const struct core *core, uint32_t base, uint32_t size)
            core_protected_has(core, base, bytes);
 }
 
-static void trace_set(struct core *core, uint32_t base, uint32_t size, uint32_t next)
+static void trace_set(struct core *core, struct trace_ring ring)
 {
     pthread_mutex_lock(&core->trace.lock);
-    core->trace.base = base;
-    core->trace.next = next;
-    __atomic_store_n(&core->trace.size, size, __ATOMIC_RELAXED);
+    core->trace.ring.base = ring.base;
+    core->trace.ring.next = ring.next;
+    __atomic_store_n(&core->trace.ring.size, ring.size, __ATOMIC_RELAXED);
     __atomic_store_n(&core->trace.warps_until,
-                     size != 0 ? core->vram + base + offsetof(struct ppu_trace_ring, warps_until) : NULL,
+                     ring.size != 0 ? core->vram + ring.base + offsetof(struct ppu_trace_ring, warps_until) : NULL,
                      __ATOMIC_RELEASE); /* partner: trace_wants_warps() */
     pthread_mutex_unlock(&core->trace.lock);
 }
 
-void trace_setup(struct core *core)
+/* Makes the head of a ring that begins; one without records where there is none, or the registers are wrong. */
+static struct trace_ring trace_ring_begin(struct core *core, uint32_t base, uint32_t size)
 {
-    uint32_t base = reg_get(core, PPU_REG_TRACE_BASE);
-    uint32_t size = reg_get(core, PPU_REG_TRACE_SIZE);
     const struct ppu_trace_ring header = {
         .head = { .version = PPU_TRACE_VERSION, .size_bytes = sizeof(struct ppu_trace_record) },
         .size = size,
     };
 
-    trace_reset(core);
     if (size == 0) {
-        return;
+        return (struct trace_ring){ 0 };
     }
     if (!trace_usable(core, base, size)) {
         core_guest_error(core, "trace ring: %u records at 0x%x are unusable", size, base);
         core_device_error(core, PPU_DEVERR_TRACE);
-        return;
+        return (struct trace_ring){ 0 };
     }
     vram_copy(core->vram + base, (const uint8_t *)&header, sizeof(header));
-    trace_set(core, base, size, 0);
+    return (struct trace_ring){ .base = base, .size = size };
+}
+
+void trace_setup(struct core *core)
+{
+    trace_set(core, (struct trace_ring){ 0 });
+    trace_set(core, trace_ring_begin(core, reg_get(core, PPU_REG_TRACE_BASE), reg_get(core, PPU_REG_TRACE_SIZE)));
+}
+
+void trace_setup_firmware(struct core *core)
+{
+    core->trace.firmware =
+        trace_ring_begin(core, reg_get(core, PPU_REG_FW_TRACE_BASE), reg_get(core, PPU_REG_FW_TRACE_SIZE));
 }
 
 void trace_reset(struct core *core)
 {
-    trace_set(core, 0, 0, 0);
+    trace_set(core, (struct trace_ring){ 0 });
+    core->trace.firmware = (struct trace_ring){ 0 };
+}
+
+static void trace_ring_save(struct snap *snap, struct trace_ring ring)
+{
+    snap_put_u32(snap, ring.base);
+    snap_put_u32(snap, ring.size);
+    snap_put_u32(snap, ring.next);
+}
+
+static struct trace_ring trace_ring_load(struct core *core, struct snap *snap)
+{
+    struct trace_ring ring = { 0 };
+
+    ring.base = snap_get_u32(snap);
+    ring.size = snap_get_u32(snap);
+    ring.next = snap_get_u32(snap);
+    if (!snap->bad && ring.size != 0 && !trace_usable(core, ring.base, ring.size)) {
+        snap_refuse(snap, "%u records at 0x%x are unusable", ring.size, ring.base);
+    }
+    return ring;
 }
 
 void trace_save(struct core *core, struct snap *snap)
 {
-    snap_put_u32(snap, core->trace.base);
-    snap_put_u32(snap, core->trace.size);
-    snap_put_u32(snap, core->trace.next);
+    trace_ring_save(snap, core->trace.ring);
+    trace_ring_save(snap, core->trace.firmware);
 }
 
 void trace_load(struct core *core, struct snap *snap)
 {
-    uint32_t base = snap_get_u32(snap);
-    uint32_t size = snap_get_u32(snap);
-    uint32_t next = snap_get_u32(snap);
+    const struct trace_ring ring = trace_ring_load(core, snap), firmware = trace_ring_load(core, snap);
 
-    if (snap->bad || (size != 0 && !trace_usable(core, base, size))) {
-        snap_refuse(snap, "%u records at 0x%x are unusable", size, base);
-        return;
+    if (!snap->bad) {
+        trace_set(core, ring);
+        core->trace.firmware = firmware;
     }
-    trace_set(core, base, size, next);
 }

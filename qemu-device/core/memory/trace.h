@@ -20,15 +20,24 @@ void trace_add(struct core *core, uint64_t time_ns, enum ppu_trace_type type, ui
                uint32_t id1, uint32_t id2);
 void trace_end(struct core *core);
 
-struct trace {
-    pthread_mutex_t lock;
+/* A ring of records in VRAM. */
+struct trace_ring {
     uint32_t base;
-    uint32_t size; /* records; 0: off; also read without the lock */
+    uint32_t size; /* records; 0: off */
     uint32_t next;
-    const uint8_t *warps_until; /* in the ring; NULL: off; also read without the lock */
 };
 
-void trace_setup(struct core *core); /* TRACE_BASE was written [lock] */
+struct trace {
+    pthread_mutex_t lock;
+    struct trace_ring ring;     /* the device's; its size is also read without the lock */
+    const uint8_t *warps_until; /* in the ring; NULL: off; also read without the lock */
+    struct trace_ring firmware; /* the firmware's; without this lock [core lock] */
+};
+
+void trace_setup(struct core *core);          /* TRACE_BASE was written [lock] */
+void trace_setup_firmware(struct core *core); /* FW_TRACE_BASE was written [lock] */
+/* The firmware has a record at this MCU address. [lock] */
+void trace_add_firmware(struct core *core, uint32_t mcu_addr);
 void trace_reset(struct core *core);
 void trace_mark(struct core *core, uint32_t mark, uint32_t unit); /* [any] */
 /* A tool asks for records of warps. [any] */
