@@ -272,56 +272,65 @@ static enum method_result method_INTERRUPT(struct channel *channel, const uint32
 
 struct method {
     enum method_result (*run)(struct channel *channel, const uint32_t *data);
-    uint16_t count; /* of data words */
+    uint32_t word; /* as it stands in a block; METHOD_ANY: with any count */
 };
 
+#define METHOD_ANY UINT32_MAX /* has reserved bits: no block has it */
+#define METHOD_WORD(id, count) ((count) == PPU_METHOD_ANY_COUNT ? METHOD_ANY : PPU_METHOD_WORD(id, count))
+
 static const struct method methods[] = {
-#define PPU_METHOD(name, id, count, title, doc) [PPU_METHOD_##name] = { method_##name, (count) },
+#define PPU_METHOD(name, id, count, title, doc) [PPU_METHOD_##name] = { method_##name, METHOD_WORD(id, count) },
 #include "ppu/method.def"
 #undef PPU_METHOD
 };
 #define METHODS PPU_ARRAY_SIZE(methods)
 
-/* The method at `word`, if it is one and lies inside the block. NULL: the channel has been stopped. */
-static const struct method *decode(struct channel *channel, uint32_t word)
+/* The method at `word`, which is none that must have the length it has. NULL: the channel has been stopped. */
+static __attribute__((noinline)) const struct method *decode_other(struct channel *channel, uint32_t word)
 {
-    const struct block_cursor *block = &channel->block;
     uint32_t id = PPU_METHOD_ID(word);
     if ((word & PPU_METHOD_RESERVED_MASK) || id >= METHODS || !methods[id].run) {
         channel_fault(channel, PPU_FAULT_METHOD_UNKNOWN, word);
         return NULL;
     }
-    uint32_t count = PPU_METHOD_COUNT(word);
-    bool right_count = methods[id].count == PPU_METHOD_ANY_COUNT || methods[id].count == count;
-    if (!right_count || count >= block_words(block) - block->method) {
+    bool right_count = methods[id].word == METHOD_ANY || methods[id].word == word;
+    if (!right_count || PPU_METHOD_COUNT(word) >= block_words(&channel->block) - channel->block.method) {
         channel_fault(channel, PPU_FAULT_METHOD_COUNT, word);
         return NULL;
     }
     return &methods[id];
 }
 
-static enum block_result execute(struct channel *channel)
+/* The method at `word`, if it is one and lies inside the block. NULL: the channel has been stopped. */
+static inline const struct method *decode(struct channel *channel, uint32_t word)
 {
-    struct block_cursor *block = &channel->block;
-    block->method = block->next;
-    uint32_t word = buffer.word[block->method];
-    const struct method *method = decode(channel, word);
-    if (!method) {
-        return BLOCK_STOPPED;
+    const struct block_cursor *block = &channel->block;
+    uint32_t id = PPU_METHOD_ID(word);
+    if (id < METHODS && methods[id].word == word && PPU_METHOD_COUNT(word) < block_words(block) - block->method) {
+        return &methods[id];
     }
-    block->next = (uint16_t)(block->method + 1 + PPU_METHOD_COUNT(word));
-    switch (method->run(channel, &buffer.word[block->method + 1])) {
-    case METHOD_DONE:
-        return BLOCK_MORE;
-    case METHOD_AGAIN:
-        block->next = block->method;
-        return BLOCK_STOPPED;
-    default:
-        return BLOCK_STOPPED;
-    }
+    return decode_other(channel, word);
 }
 
-enum block_result block_step(struct channel *channel)
+/* Executes a method. False: the channel has been stopped, or goes on later. */
+static inline bool execute(struct channel *channel)
+{
+    struct block_cursor *block = &channel->block;
+    const uint32_t *word = &buffer.word[block->next];
+    block->method = block->next;
+    const struct method *method = decode(channel, *word);
+    if (!method) {
+        return false;
+    }
+    block->next = (uint16_t)(block->method + 1 + PPU_METHOD_COUNT(*word));
+    enum method_result result = method->run(channel, word + 1);
+    if (result == METHOD_AGAIN) {
+        block->next = block->method;
+    }
+    return result == METHOD_DONE && channel->state == PPU_CHANNEL_RUNNING;
+}
+
+enum block_result block_run(struct channel *channel, uint32_t *left)
 {
     struct block_cursor *block = &channel->block;
     if (!block->entry) {
@@ -330,18 +339,18 @@ enum block_result block_step(struct channel *channel)
             return begun;
         }
     }
-    if (block->next < block_words(block)) {
-        if (loaded != channel && !fetch_block(channel)) {
+    if (loaded != channel && block->next < block_words(block) && !fetch_block(channel)) {
+        return BLOCK_STOPPED;
+    }
+    while (*left) {
+        --*left;
+        if (block->next < block_words(block) && !execute(channel)) {
             return BLOCK_STOPPED;
         }
-        enum block_result executed = execute(channel);
-        if (executed != BLOCK_MORE || channel->state != PPU_CHANNEL_RUNNING) {
-            return BLOCK_STOPPED;
-        }
-        if (block->next < block_words(block)) {
-            return BLOCK_MORE;
+        if (block->next >= block_words(block)) {
+            block_end(channel);
+            return BLOCK_DONE;
         }
     }
-    block_end(channel);
-    return BLOCK_DONE;
+    return BLOCK_MORE;
 }

@@ -12,7 +12,7 @@
 #include "firmware/channel.h"
 
 enum block_result {
-    BLOCK_MORE,    /* a method was executed, others follow */
+    BLOCK_MORE,    /* so many methods were executed, others follow */
     BLOCK_DONE,    /* the last method was executed: the entry is done with */
     BLOCK_NONE,    /* the ring is empty */
     BLOCK_STOPPED, /* the channel is no longer RUNNING */
@@ -20,8 +20,9 @@ enum block_result {
 
 void block_init(void);
 
-/* Executes one method of a RUNNING channel, fetching its next block when it is in none. */
-enum block_result block_step(struct channel *channel);
+/* Executes methods of a RUNNING channel to the end of a block, at most *left and takes them off; fetches its next block
+ * when it is in none. */
+enum block_result block_run(struct channel *channel, uint32_t *left);
 
 /* Forgets where in a block the channel is. */
 void block_end(struct channel *channel);

@@ -138,6 +138,9 @@ static void channel_timer(struct timer *timer)
 void channel_init(void)
 {
     memset(channels, 0, caps.channels * sizeof(channels[0]));
+    for (uint32_t i = 0; i < caps.channels; i++) {
+        channels[i].index = (uint16_t)i;
+    }
     closed_from = 0;
     quota_total(PPU_RESOURCE_CHANNELS, caps.channels);
     ready_priorities = 0;
@@ -155,11 +158,6 @@ struct channel *channel_at(uint32_t index)
     return index < caps.channels ? &channels[index] : NULL;
 }
 
-uint32_t channel_index(const struct channel *channel)
-{
-    return (uint32_t)(channel - channels);
-}
-
 struct channel_fault *channel_last_fault(const struct channel *channel)
 {
     return (struct channel_fault *)hal_vram(layout.channel_faults) + channel_index(channel);
@@ -172,9 +170,15 @@ struct channel_counts *channel_counts(const struct channel *channel)
 
 void channel_count(const struct channel *channel, const uint64_t count[PPU_COUNTERS])
 {
-    const uint32_t counters = caps.features & PPU_FEATURE_CACHE_MODEL ? PPU_COUNTERS : PPU_COUNTERS_ALWAYS;
-    for (uint32_t i = 0; i < counters; i++) {
-        channel_counts(channel)->count[i] += count[i];
+    struct channel_counts *counts = channel_counts(channel);
+#pragma GCC unroll 4
+    for (uint32_t i = 0; i < PPU_COUNTERS_ALWAYS; i++) {
+        counts->count[i] += count[i];
+    }
+    if (caps.features & PPU_FEATURE_CACHE_MODEL) {
+        for (uint32_t i = PPU_COUNTERS_ALWAYS; i < PPU_COUNTERS; i++) {
+            counts->count[i] += count[i];
+        }
     }
 }
 
@@ -212,6 +216,7 @@ struct channel *channel_open(uint32_t context, ppu_va_t ring, uint32_t entries, 
         .timer = { .fire = channel_timer },
         .priority = (uint8_t)priority,
         .vector = (uint8_t)vector,
+        .index = channel->index,
         .context = (uint16_t)context,
         .workq = CHANNEL_NO_WORKQ,
         .awaits = CHANNEL_NO_WORKQ,
@@ -313,8 +318,9 @@ static void channel_turn(struct channel *channel)
     if (channel->workq != CHANNEL_NO_WORKQ) {
         workq_runs(channel->workq);
     }
-    for (uint32_t i = 0; i < CHANNEL_TURN_METHODS && channel->state == PPU_CHANNEL_RUNNING; i++) {
-        switch (block_step(channel)) {
+    uint32_t left = CHANNEL_TURN_METHODS;
+    while (left && channel->state == PPU_CHANNEL_RUNNING) {
+        switch (block_run(channel, &left)) {
         case BLOCK_MORE:
             break;
         case BLOCK_DONE:

@@ -68,6 +68,7 @@ struct channel {
     uint8_t need;  /* enum channel_need, while WAITING */
     uint8_t priority;
     uint8_t vector; /* 0: none */
+    uint16_t index; /* its own */
     uint16_t context;
     uint8_t workq;    /* number of the work queue it is, or CHANNEL_NO_WORKQ */
     uint8_t awaits;   /* while PARKED: that of the work queue it waits for, or CHANNEL_NO_WORKQ */
@@ -86,7 +87,11 @@ void channel_init(void);
 
 /* Channel number `index`; NULL when there is no such channel on this machine. */
 struct channel *channel_at(uint32_t index);
-uint32_t channel_index(const struct channel *channel);
+
+static inline uint32_t channel_index(const struct channel *channel)
+{
+    return channel->index;
+}
 
 /* The fault that stopped it. */
 struct channel_fault *channel_last_fault(const struct channel *channel);

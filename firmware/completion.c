@@ -14,17 +14,17 @@
 
 #define ADMISSIONS 16u /* tasks that get places when one has ended, at most */
 
-static struct list_node ended; /* tasks in state ENDED */
+struct list_node completion_deferred;
 
 void completion_init(void)
 {
-    list_init(&ended);
+    list_init(&completion_deferred);
 }
 
 void completion_defer(struct task *task)
 {
     task_enter(task, TASK_ENDED);
-    list_push_back(&ended, &task->node);
+    list_push_back(&completion_deferred, &task->node);
 }
 
 void completion_leave_channel(struct task *task)
@@ -103,7 +103,7 @@ static enum tmdq_complete_result step_tmdq(struct task *task)
     }
     enum tmdq_complete_result result = tmdq_complete(task, &next);
     if (result == TMDQ_NEXT && task->parent) {
-        launch_start_child(next, task->parent, task->stream);
+        launch_start_child(next, task->parent, nest_record(next), task->stream);
     } else if (result == TMDQ_NEXT) {
         launch_start(next);
     }
@@ -157,6 +157,12 @@ static void complete_task(struct task *task)
     context_remove_task(context);
 }
 
+/* Only such a task has its group made anew. */
+static bool has_group(const struct task *task)
+{
+    return task_tmd(task)->flags & PPU_TMD_NEST;
+}
+
 void completion_begin(struct task *task)
 {
     bool has_nest = task_has_nest(task);
@@ -164,7 +170,7 @@ void completion_begin(struct task *task)
         release_places(task);
     }
     taskq_unbind(task);
-    if (task->children || (has_nest && !task->fault && !tmdq_idle(task))) {
+    if (task->children || (has_nest && !task->fault && has_group(task) && !tmdq_idle(task))) {
         task_enter(task, TASK_DRAINING);
         wdu_dispatch();
         return;
@@ -215,11 +221,11 @@ void completion_cancel(struct task *task, uint16_t fault)
     completion_leave_channel(task);
 }
 
-bool completion_run_deferred(uint32_t most)
+bool completion_run(uint32_t most)
 {
     uint32_t done = 0;
-    for (; done < most && !list_empty(&ended); done++) {
-        completion_begin(PPU_CONTAINER_OF(list_take_front(&ended), struct task, node));
+    for (; done < most && !list_empty(&completion_deferred); done++) {
+        completion_begin(PPU_CONTAINER_OF(list_take_front(&completion_deferred), struct task, node));
     }
     return done != 0;
 }

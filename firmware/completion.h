@@ -19,8 +19,16 @@ void completion_begin(struct task *task);
 /* The task ends without a slot event: it becomes ENDED, and completion_run_deferred() begins its completion. */
 void completion_defer(struct task *task);
 
+/* Tasks in state ENDED. */
+extern struct list_node completion_deferred;
+
+bool completion_run(uint32_t most);
+
 /* Begins the completion of at most `most` ENDED tasks; true: there were some, and a channel may go on. */
-bool completion_run_deferred(uint32_t most);
+static inline bool completion_run_deferred(uint32_t most)
+{
+    return !list_empty(&completion_deferred) && completion_run(most);
+}
 
 /* Ends a task of a channel that is being stopped. What has a slot ends with its slot event; the others
  * leave the channel now and complete when their turn in the TMDQ comes, without having run. */

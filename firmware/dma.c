@@ -4,45 +4,54 @@
 #include "firmware/hal.h"
 #include "ppu/dma.h"
 
-/* One for each operation, so that fields an operation does not use stay zero and need not be written each time. */
-static FW_DMA struct ppu_dma_desc copy_desc;
+/* One for each operation, so that fields which are always the same need not be written each time. */
+static FW_DMA struct ppu_dma_desc fetch_desc;
+static FW_DMA struct ppu_dma_desc params_desc;
 static FW_DMA struct ppu_dma_desc queued_desc;
 static FW_DMA struct ppu_dma_desc release_desc;
 static FW_DMA struct ppu_dma_desc arm_desc;
 
-static const struct ppu_dma_desc *last = &copy_desc;
+static const struct ppu_dma_desc *failed = &fetch_desc; /* the last that did */
 
-static uint16_t submit_desc(const struct ppu_dma_desc *desc)
+void dma_init(void)
 {
-    last = desc;
-    hal_write(PPU_REG_DMA_SUBMIT, hal_mcu_address(desc));
-    return (uint16_t)desc->status;
+    fetch_desc = (struct ppu_dma_desc){ .op = PPU_DMA_COPY, .dst_space = PPU_SPACE_MCU };
+    params_desc = (struct ppu_dma_desc){ .op = PPU_DMA_COPY, .dst_space = PPU_SPACE_VRAM };
+    queued_desc = (struct ppu_dma_desc){ .op = PPU_DMA_COPY_QUEUED };
+    release_desc = (struct ppu_dma_desc){ .op = PPU_DMA_SEM_RELEASE };
+    arm_desc = (struct ppu_dma_desc){ .op = PPU_DMA_SEM_ARM };
 }
 
-static uint16_t fetch(uint32_t context, ppu_va_t from, uint32_t to_space, uint32_t to, uint32_t len_bytes)
+static inline uint16_t submit_desc(const struct ppu_dma_desc *desc)
 {
-    copy_desc.op = PPU_DMA_COPY;
-    copy_desc.src = from.va;
-    copy_desc.src_space = context;
-    copy_desc.dst = to;
-    copy_desc.dst_space = to_space;
-    copy_desc.len_bytes = len_bytes;
-    return submit_desc(&copy_desc);
+    hal_write(PPU_REG_DMA_SUBMIT, hal_mcu_address(desc));
+    uint16_t status = (uint16_t)desc->status;
+    if (status) {
+        failed = desc;
+    }
+    return status;
 }
 
 uint16_t dma_fetch(uint32_t context, ppu_va_t from, void *object, uint32_t len_bytes)
 {
-    return fetch(context, from, PPU_SPACE_MCU, hal_mcu_address(object), len_bytes);
+    fetch_desc.src = from.va;
+    fetch_desc.src_space = context;
+    fetch_desc.dst = hal_mcu_address(object);
+    fetch_desc.len_bytes = len_bytes;
+    return submit_desc(&fetch_desc);
 }
 
 uint16_t dma_fetch_to_vram(uint32_t context, ppu_va_t from, ppu_vram_t to, uint32_t len_bytes)
 {
-    return fetch(context, from, PPU_SPACE_VRAM, to.off, len_bytes);
+    params_desc.src = from.va;
+    params_desc.src_space = context;
+    params_desc.dst = to.off;
+    params_desc.len_bytes = len_bytes;
+    return submit_desc(&params_desc);
 }
 
 uint16_t dma_queue_copy(uint32_t context, ppu_va_t from, ppu_va_t to, uint64_t len_bytes, uint32_t tag)
 {
-    queued_desc.op = PPU_DMA_COPY_QUEUED;
     queued_desc.src = from.va;
     queued_desc.src_space = context;
     queued_desc.dst = to.va;
@@ -54,7 +63,6 @@ uint16_t dma_queue_copy(uint32_t context, ppu_va_t from, ppu_va_t to, uint64_t l
 
 uint16_t dma_release_semaphore(uint32_t context, ppu_va_t at, uint32_t value, uint32_t flags)
 {
-    release_desc.op = PPU_DMA_SEM_RELEASE;
     release_desc.flags = flags;
     release_desc.dst = at.va;
     release_desc.dst_space = context;
@@ -64,7 +72,6 @@ uint16_t dma_release_semaphore(uint32_t context, ppu_va_t at, uint32_t value, ui
 
 uint16_t dma_arm_semaphore(uint32_t context, ppu_va_t at, uint32_t entry, uint32_t tag, uint32_t *payload)
 {
-    arm_desc.op = PPU_DMA_SEM_ARM;
     arm_desc.src = at.va;
     arm_desc.src_space = context;
     arm_desc.entry = entry;
@@ -76,5 +83,5 @@ uint16_t dma_arm_semaphore(uint32_t context, ppu_va_t at, uint32_t entry, uint32
 
 struct dma_failure dma_failure(void)
 {
-    return (struct dma_failure){ last->result, (uint8_t)last->result_access };
+    return (struct dma_failure){ failed->result, (uint8_t)failed->result_access };
 }

@@ -15,6 +15,8 @@ struct dma_failure {
     uint8_t access; /* enum ppu_access */
 };
 
+void dma_init(void);
+
 /* Copies len_bytes (at most PPU_COPY_SYNC_MAX) of `context` into an FW_DMA object. */
 uint16_t dma_fetch(uint32_t context, ppu_va_t from, void *object, uint32_t len_bytes);
 

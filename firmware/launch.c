@@ -25,52 +25,51 @@ static FW_DMA struct ppu_tmd fetched; /* a channel's, before it has a record */
 
 /* ---- from a TMD to a record: the launcher's part is copied once, and the copy is checked and run (A11) ---- */
 
-struct refusal {
-    uint16_t code; /* fault.def, 0: none */
+/* Why a launch was refused last. */
+static struct {
+    uint16_t code; /* fault.def */
     uint64_t payload;
-};
+} refusal;
 
-static struct refusal refuse_launch(enum ppu_fault fault, uint64_t at)
+static __attribute__((noinline)) bool refuse(enum ppu_fault fault, uint64_t payload)
 {
-    return (struct refusal){ (uint16_t)fault, at };
+    refusal.code = (uint16_t)fault;
+    refusal.payload = payload;
+    return false;
 }
-
-static const struct refusal accepted = { 0, 0 };
 
 /* Launching, waiting and being saved need a nest, and places that are large enough. */
-static struct refusal check_nest(const struct ppu_tmd *tmd, uint32_t nest)
+static bool check_nest(const struct ppu_tmd *tmd, uint32_t nest)
 {
-    if (!(tmd->flags & PPU_TMD_NEST)) {
-        return accepted;
-    }
     if (nest == TASK_NO_NEST) {
-        return refuse_launch(PPU_FAULT_TMD_NEST, offsetof(struct ppu_tmd, flags));
+        return refuse(PPU_FAULT_TMD_NEST, offsetof(struct ppu_tmd, flags));
     }
     if ((tmd->flags & (PPU_TMD_MAY_WAIT | PPU_TMD_SAVE)) && !nest_can_save(nest, tmd)) {
-        return refuse_launch(PPU_FAULT_TMD_SAVE, offsetof(struct ppu_tmd, flags));
+        return refuse(PPU_FAULT_TMD_SAVE, offsetof(struct ppu_tmd, flags));
     }
-    return accepted;
+    return true;
 }
 
-static struct refusal check_tmd(const struct ppu_tmd *tmd, uint32_t context)
+/* Each of these returns false when the launch is refused. */
+static bool check_tmd(const struct ppu_tmd *tmd, uint32_t context)
 {
     struct tmd_verdict verdict = tmd_check(tmd);
     if (verdict.code) {
-        return refuse_launch(verdict.code, verdict.offset);
+        return refuse(verdict.code, verdict.offset);
     }
     if (tmd->kind == PPU_TMD_TASKQ && !taskq_exists(tmd->taskq, context)) {
-        return refuse_launch(PPU_FAULT_TMD_TASKQ, offsetof(struct ppu_tmd, taskq));
+        return refuse(PPU_FAULT_TMD_TASKQ, offsetof(struct ppu_tmd, taskq));
     }
-    return check_nest(tmd, nest_of(context));
+    return !(tmd->flags & PPU_TMD_NEST) || check_nest(tmd, nest_of(context));
 }
 
-static struct refusal fetch_tmd(uint32_t context, ppu_va_t tmd)
+static bool fetch_tmd(uint32_t context, ppu_va_t tmd)
 {
     if (tmd.va % PPU_TMD_ALIGN) {
-        return refuse_launch(PPU_FAULT_TMD_ALIGN, tmd.va);
+        return refuse(PPU_FAULT_TMD_ALIGN, tmd.va);
     }
     if (dma_fetch(context, tmd, &fetched, PPU_TMD_LAUNCHER_BYTES)) {
-        return refuse_launch(PPU_FAULT_TMD_MEMORY, dma_failure().address);
+        return refuse(PPU_FAULT_TMD_MEMORY, dma_failure().address);
     }
     return check_tmd(&fetched, context);
 }
@@ -97,20 +96,20 @@ static bool params_are_private(const struct ppu_tmd *tmd, const char *params)
     return false;
 }
 
-static struct refusal fetch_params(const struct task *task, struct ppu_tmd *tmd)
+static bool fetch_params(const struct task *task, struct ppu_tmd *tmd)
 {
-    ppu_vram_t vram = task_params_vram(task);
-    tmd->params_vram = vram.off;
+    tmd->params_vram = task->params.off;
     if (task_has_nest(task) && tmd->param_bytes > PPU_NEST_MAX_PARAM) {
-        return refuse_launch(PPU_FAULT_TMD_PARAM, offsetof(struct ppu_tmd, param_bytes));
+        return refuse(PPU_FAULT_TMD_PARAM, offsetof(struct ppu_tmd, param_bytes));
     }
-    if (tmd->param_bytes && dma_fetch_to_vram(task->context, (ppu_va_t){ tmd->param_va }, vram, tmd->param_bytes)) {
-        return refuse_launch(PPU_FAULT_TMD_PARAM, offsetof(struct ppu_tmd, param_va));
+    if (tmd->param_bytes &&
+        dma_fetch_to_vram(task->context, (ppu_va_t){ tmd->param_va }, task->params, tmd->param_bytes)) {
+        return refuse(PPU_FAULT_TMD_PARAM, offsetof(struct ppu_tmd, param_va));
     }
-    if (task->parent && params_are_private(tmd, hal_vram(vram))) {
-        return refuse_launch(PPU_FAULT_TMD_PARAM, offsetof(struct ppu_tmd, addresses));
+    if (task->parent && params_are_private(tmd, hal_vram(task->params))) {
+        return refuse(PPU_FAULT_TMD_PARAM, offsetof(struct ppu_tmd, addresses));
     }
-    return accepted;
+    return true;
 }
 
 /* The channel caps what a TMD asks for; a child may inherit from the parent that may wait for it. */
@@ -158,7 +157,7 @@ static void record_task(struct task *task, struct ppu_tmd *tmd, uint32_t correla
     tmd->ctas_done = 0;
     tmd->warp_insns = 0;
     tmd->nest_va = 0;
-    if (task_has_nest(task)) {
+    if (tmd->flags & PPU_TMD_NEST) {
         tmd->nest_va = nest_record_va(task).va;
         tmdq_begin(task);
     }
@@ -167,11 +166,11 @@ static void record_task(struct task *task, struct ppu_tmd *tmd, uint32_t correla
 }
 
 /* A fault that is no fault of the task's threads: it ends with all its tree. The task is HELD. */
-static void fail_held(struct task *task, struct refusal why)
+static void fail_held(struct task *task, enum ppu_fault fault, uint64_t payload)
 {
-    struct ppu_error_record record = { .code = why.code, .address = why.payload, .correlation = task->correlation };
+    struct ppu_error_record record = { .code = (uint16_t)fault, .address = payload, .correlation = task->correlation };
     struct channel *channel = task->channel;
-    task->fault = why.code;
+    task->fault = (uint16_t)fault;
     completion_leave_channel(task);
     completion_defer(task);
     if (channel) {
@@ -195,7 +194,7 @@ void launch_start(struct task *task)
     if (task->fault) {
         completion_defer(task);
     } else if (tmd->kind == PPU_TMD_TASKQ && !taskq_bind(task, tmd->taskq)) {
-        fail_held(task, refuse_launch(PPU_FAULT_TMD_TASKQ, offsetof(struct ppu_tmd, taskq)));
+        fail_held(task, PPU_FAULT_TMD_TASKQ, offsetof(struct ppu_tmd, taskq));
     } else if (!(tmd->flags & (PPU_TMD_MAY_WAIT | PPU_TMD_SAVE)) || nest_admit(task)) {
         launch_ready(task);
     }
@@ -212,7 +211,7 @@ static uint16_t tmdq_number(uint32_t stream)
 void launch_rebuild_tmdq(uint32_t context, uint32_t stream)
 {
     tmdq_clear(context, stream);
-    for (uint32_t i = 0; i < layout.tasks + layout.nest_tasks; i++) {
+    for (uint32_t i = 0; i < layout.records; i++) {
         struct task *task = task_at(i);
         if (task->state == TASK_FREE || task->state == TASK_LENT || task->parent || task->context != context ||
             task->stream != stream) {
@@ -222,7 +221,7 @@ void launch_rebuild_tmdq(uint32_t context, uint32_t stream)
         if (task->state == TASK_LINKING) {
             task_free(task);
         } else if (task->state == TASK_HELD) {
-            fail_held(task, refuse_launch(PPU_FAULT_BAD_START, task->handle));
+            fail_held(task, PPU_FAULT_BAD_START, task->handle);
         }
     }
 }
@@ -264,25 +263,29 @@ void launch_give_back(struct task *task)
     }
 }
 
+/* The fetched TMD becomes a task, of no channel yet. */
+static bool fetch_task(struct task *task, uint32_t context, uint32_t stream)
+{
+    task->context = (uint8_t)context;
+    task->stream = tmdq_number(stream);
+    if (fetch_params(task, task_tmd(task))) {
+        return true;
+    }
+    launch_give_back(task);
+    return false;
+}
+
 enum launch_result launch_task(struct channel *channel, ppu_va_t tmd, uint32_t stream, uint32_t correlation,
                                uint16_t *code, uint64_t *payload)
 {
-    struct refusal why = fetch_tmd(channel->context, tmd);
-    struct task *task = why.code ? NULL : new_record(channel->context);
-    if (!why.code && !task) {
+    bool good = fetch_tmd(channel->context, tmd);
+    struct task *task = good ? new_record(channel->context) : NULL;
+    if (good && !task) {
         return LAUNCH_NO_RECORD;
     }
-    if (task) {
-        task->context = (uint8_t)channel->context;
-        task->stream = tmdq_number(stream);
-        why = fetch_params(task, task_tmd(task));
-    }
-    if (why.code) {
-        if (task) {
-            launch_give_back(task);
-        }
-        *code = why.code;
-        *payload = why.payload;
+    if (!good || !fetch_task(task, channel->context, stream)) {
+        *code = refusal.code;
+        *payload = refusal.payload;
         return LAUNCH_FAULT;
     }
     channel_add_task(channel, task);
@@ -298,7 +301,7 @@ enum launch_result launch_task(struct channel *channel, ppu_va_t tmd, uint32_t s
 
 /* ---- launches by threads ---- */
 
-void launch_start_child(struct task *child, struct task *parent, uint32_t stream)
+void launch_start_child(struct task *child, struct task *parent, const struct ppu_nest_task *record, uint32_t stream)
 {
     struct ppu_tmd *tmd = task_tmd(child);
     nest_adopt(child);
@@ -312,13 +315,9 @@ void launch_start_child(struct task *child, struct task *parent, uint32_t stream
     channel_add_task(channel, child);
     context_add_task(child->context);
 
-    words_copy(tmd, &nest_record(child)->tmd, PPU_TMD_LAUNCHER_BYTES);
-    struct refusal why = check_tmd(tmd, child->context);
-    if (!why.code) {
-        why = fetch_params(child, tmd);
-    }
-    if (why.code) {
-        fail_held(child, why);
+    words_copy(tmd, &record->tmd, PPU_TMD_LAUNCHER_BYTES);
+    if (!check_tmd(tmd, child->context) || !fetch_params(child, tmd)) {
+        fail_held(child, refusal.code, refusal.payload);
         return;
     }
     record_task(child, tmd, parent->correlation);
@@ -327,10 +326,13 @@ void launch_start_child(struct task *child, struct task *parent, uint32_t stream
     trace_write(PPU_TRACE_LAUNCH_CHILD, child->correlation, parent->handle, child->handle, stream);
 }
 
-/* Its threads can launch: they run, are saved, or have just ended, maybe without a slot event (queue tasks). */
+/* Its threads can launch: they may, and run, are saved, or have just ended, maybe without a slot event (queue tasks).
+ */
 static bool may_launch(const struct task *task)
 {
-    return task->state != TASK_HELD && task->state != TASK_LINKING && task_depth(task) < nest_depth(task->nest);
+    const uint32_t never = 1u << TASK_HELD | 1u << TASK_LINKING;
+    return !(never >> task->state & 1u) && (task_tmd(task)->flags & PPU_TMD_NEST) &&
+           task_depth(task) < nest_depth(task->nest);
 }
 
 /* It ends with a fault or was cancelled, and what it launched with it. */
@@ -360,20 +362,21 @@ bool launch_child(uint32_t context, ppu_task_t handle, ppu_task_t former)
     if (!child || child->nest != nest_of(context)) {
         return false;
     }
-    struct task *parent = task_find(nest_record(child)->status.group);
+    const struct ppu_nest_task *record = nest_record(child);
+    struct task *parent = task_find(record->status.group);
     if (!parent || parent->nest != child->nest) {
         return false;
     }
     if (dies(parent)) {
         return true;
     }
-    uint32_t stream = nest_record(child)->status.stream;
+    uint32_t stream = record->status.stream; /* once: threads write it */
     if (!may_launch(parent) || (stream >= PPU_GROUP_TMDQS && stream != PPU_STREAM_NONE)) {
         return false;
     }
     if (former != PPU_TASK_NULL && !release_former(child, parent, former)) {
         return false;
     }
-    launch_start_child(child, parent, stream);
+    launch_start_child(child, parent, record, stream);
     return true;
 }

@@ -31,8 +31,8 @@ bool launch_child(uint32_t context, ppu_task_t handle, ppu_task_t former);
 /* Everything before the task in its TMDQ has completed: it starts, or ends without having run when it has a fault. */
 void launch_start(struct task *task);
 
-/* A LENT record becomes the parent's child and starts. What the launcher wrote is copied once, here. */
-void launch_start_child(struct task *child, struct task *parent, uint32_t stream);
+/* A LENT record becomes the parent's child and starts. What the launcher wrote, in `record`, is copied once, here. */
+void launch_start_child(struct task *child, struct task *parent, const struct ppu_nest_task *record, uint32_t stream);
 
 /* The task has all it needs but a slot. A queue task requests one when there are entries. */
 void launch_ready(struct task *task);

@@ -7,6 +7,7 @@
 #include "firmware/completion.h"
 #include "firmware/context.h"
 #include "firmware/copy.h"
+#include "firmware/dma.h"
 #include "firmware/doorbell.h"
 #include "firmware/fault.h"
 #include "firmware/hal.h"
@@ -45,10 +46,10 @@ _Static_assert(TOUCHES_A_ROUND >= TURNS_A_ROUND * CHANNEL_TURN_METHODS + 3 * EVE
 
 /* In this order; what a row needs stands above it. */
 static void (*const inits[])(void) = {
-    layout_init,  quota_init,  ring_init,       trace_init,    log_init,   fault_init, stats_init,
-    timers_init,  policy_init, task_init,       tmd_init,      taskq_init, nest_init,  tmdq_init,
-    tmu_init,     rank_init,   share_init,      watchdog_init, wdu_init,   copy_init,  context_init,
-    channel_init, workq_init,  completion_init, block_init,    admin_init,
+    dma_init,     layout_init,  quota_init,  ring_init,       trace_init,    log_init,   fault_init,
+    stats_init,   timers_init,  policy_init, task_init,       tmd_init,      taskq_init, nest_init,
+    tmdq_init,    tmu_init,     rank_init,   share_init,      watchdog_init, wdu_init,   copy_init,
+    context_init, channel_init, workq_init,  completion_init, block_init,    admin_init,
 };
 
 /* The firmware has broken a rule of the device, or somebody wrote over its memory. */

@@ -45,6 +45,14 @@ enum ppu_fault quota_refusal(enum ppu_resource resource, uint32_t context);
 bool quota_take_many(enum ppu_resource resource, uint32_t context, uint32_t count);
 void quota_give_many(enum ppu_resource resource, uint32_t context, uint32_t count);
 
+/* The compiler would add up the address of each member by itself: it is kept from knowing where this points. */
+static inline struct quota *quota_of(enum ppu_resource resource, uint32_t context)
+{
+    struct quota *quota = &quota_pools[resource].of[context];
+    __asm__("" : "+r"(quota));
+    return quota;
+}
+
 static inline uint32_t quota_held(enum ppu_resource resource, uint32_t context)
 {
     return quota_pools[resource].of[context].held;
@@ -54,7 +62,7 @@ static inline uint32_t quota_held(enum ppu_resource resource, uint32_t context)
 static inline bool quota_take(enum ppu_resource resource, uint32_t context)
 {
     struct quota_pool *pool = &quota_pools[resource];
-    struct quota *quota = &pool->of[context];
+    struct quota *quota = quota_of(resource, context);
     uint32_t own = quota->held ? 0 : quota->own;
     if (quota->held >= quota->most || (own ? pool->free == 0 : pool->free <= pool->kept)) {
         return false;
@@ -68,7 +76,7 @@ static inline bool quota_take(enum ppu_resource resource, uint32_t context)
 static inline void quota_give(enum ppu_resource resource, uint32_t context)
 {
     struct quota_pool *pool = &quota_pools[resource];
-    struct quota *quota = &pool->of[context];
+    struct quota *quota = quota_of(resource, context);
     FW_ASSERT(quota->held);
     pool->free++;
     if (--quota->held == 0) {

@@ -54,20 +54,34 @@ void task_enter(struct task *task, enum task_state state)
     task->state = (uint8_t)state;
 }
 
+static ppu_vram_t params_of(uint32_t index)
+{
+    return (ppu_vram_t){ index < layout.tasks ? layout.params.off + index * PPU_MAX_PARAM
+                                              : layout.nest_params.off + (index - layout.tasks) * PPU_NEST_MAX_PARAM };
+}
+
+static void make_record(uint32_t index)
+{
+    tasks[index] = (struct task){
+        .tmd = { layout.tmds.off + index * TMD_STRIDE },
+        .params = params_of(index),
+        .handle = PPU_TASK_HANDLE(index, 1),
+        .state = TASK_FREE,
+    };
+    list_init(&tasks[index].owner);
+    list_init(&tasks[index].node);
+}
+
 void task_init(void)
 {
     list_init(&pool);
     free_count = layout.tasks;
     quota_total(PPU_RESOURCE_TASKS, layout.tasks);
-    for (uint32_t i = 0; i < layout.tasks; i++) {
-        tasks[i] = (struct task){ .handle = PPU_TASK_HANDLE(i, 1), .state = TASK_FREE };
-        list_init(&tasks[i].owner);
-        list_push_back(&pool, &tasks[i].node);
-    }
-    for (uint32_t i = layout.tasks; i < layout.tasks + layout.nest_tasks; i++) {
-        tasks[i] = (struct task){ .handle = PPU_TASK_HANDLE(i, 1), .state = TASK_FREE };
-        list_init(&tasks[i].owner);
-        list_init(&tasks[i].node);
+    for (uint32_t i = 0; i < layout.records; i++) {
+        make_record(i);
+        if (i < layout.tasks) {
+            list_push_back(&pool, &tasks[i].node);
+        }
     }
 }
 
@@ -129,7 +143,7 @@ void task_lend(struct task *task)
 static struct task *find_task(ppu_task_t handle)
 {
     uint32_t index = PPU_TASK_INDEX(handle);
-    return index < layout.tasks + layout.nest_tasks && tasks[index].handle == handle ? &tasks[index] : NULL;
+    return index < layout.records && tasks[index].handle == handle ? &tasks[index] : NULL;
 }
 
 struct task *task_find(ppu_task_t handle)
@@ -147,7 +161,7 @@ struct task *task_find_lent(ppu_task_t handle)
 struct task *task_of_tmd(uint32_t vram_offset)
 {
     uint32_t distance = vram_offset - layout.tmds.off;
-    if (distance % TMD_STRIDE || distance / TMD_STRIDE >= layout.tasks + layout.nest_tasks) {
+    if (distance % TMD_STRIDE || distance / TMD_STRIDE >= layout.records) {
         return NULL;
     }
     struct task *task = &tasks[distance / TMD_STRIDE];
@@ -169,26 +183,14 @@ uint32_t task_count_free(void)
     return free_count;
 }
 
-ppu_vram_t task_tmd_vram(const struct task *task)
-{
-    return (ppu_vram_t){ layout.tmds.off + task_index(task) * TMD_STRIDE };
-}
-
-ppu_vram_t task_params_vram(const struct task *task)
-{
-    uint32_t index = task_index(task);
-    return (ppu_vram_t){ index < layout.tasks ? layout.params.off + index * PPU_MAX_PARAM
-                                              : layout.nest_params.off + (index - layout.tasks) * PPU_NEST_MAX_PARAM };
-}
-
 struct ppu_tmd *task_tmd(const struct task *task)
 {
-    return hal_vram(task_tmd_vram(task));
+    return hal_vram(task->tmd);
 }
 
 uint64_t *task_counts(const struct task *task)
 {
-    struct ppu_tmd_copy *copy = hal_vram(task_tmd_vram(task));
+    struct ppu_tmd_copy *copy = hal_vram(task->tmd);
     return copy->count;
 }
 

@@ -35,6 +35,8 @@ struct task {
     struct list_node owner;  /* the channel's tasks */
     struct channel *channel; /* NULL when it has ended this task already */
     struct task *parent;     /* whose group it was launched from; NULL: that of the address space, depth 0 */
+    ppu_vram_t tmd;          /* its TMD copy */
+    ppu_vram_t params;       /* and that of its parameters */
     ppu_task_t handle;       /* index and present generation */
     uint32_t correlation;
     uint32_t left_us; /* of its time limit; 0: it has none */
@@ -89,8 +91,6 @@ void task_enter(struct task *task, enum task_state state);
 
 uint32_t task_index(const struct task *task);
 uint32_t task_count_free(void);
-ppu_vram_t task_tmd_vram(const struct task *task);
-ppu_vram_t task_params_vram(const struct task *task);
 struct ppu_tmd *task_tmd(const struct task *task);
 uint64_t *task_counts(const struct task *task); /* PPU_COUNTERS of them, behind it */
 struct ppu_task_status *task_status(const struct task *task);

@@ -42,7 +42,7 @@ const struct state_rows taskq_state_rows = {
     .spans = PPU_ARRAY_SIZE(taskq_spans),
     .span = taskq_spans,
 };
-static struct list_node more;
+struct list_node taskqs_more;
 
 _Static_assert(PPU_TASKQS <= TASK_NO_TASKQ, "a task's number of its queue is a byte");
 
@@ -50,7 +50,7 @@ static void hole_expired(struct timer *timer);
 
 void taskq_init(void)
 {
-    list_init(&more);
+    list_init(&taskqs_more);
     quota_total(PPU_RESOURCE_TASKQS, PPU_TASKQS);
     for (uint32_t i = 0; i < PPU_TASKQS; i++) {
         taskqs[i] = (struct taskq){ .hole = { .fire = hole_expired } };
@@ -170,7 +170,7 @@ static void look_and_arm(struct taskq *queue)
             return;
         }
     }
-    list_push_back(&more, &queue->more);
+    list_push_back(&taskqs_more, &queue->more);
 }
 
 void taskq_unbind(struct task *task)
@@ -251,11 +251,11 @@ void taskq_feed(uint32_t number, uint32_t context)
     }
 }
 
-bool taskq_serve_more(uint32_t most)
+bool taskq_serve_some(uint32_t most)
 {
-    for (uint32_t i = 0; i < most && !list_empty(&more); i++) {
-        struct list_node *node = list_take_front(&more);
+    for (uint32_t i = 0; i < most && !list_empty(&taskqs_more); i++) {
+        struct list_node *node = list_take_front(&taskqs_more);
         taskq_serve(PPU_CONTAINER_OF(node, struct taskq, more)->task);
     }
-    return !list_empty(&more);
+    return !list_empty(&taskqs_more);
 }

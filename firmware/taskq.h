@@ -58,7 +58,15 @@ void taskq_feed(uint32_t number, uint32_t context);
 /* Entries that have been published without a gap: so many CTAs of the task may begin. */
 uint64_t taskq_published(const struct task *task);
 
+/* Lists the queues that had more entries than one look takes in. */
+extern struct list_node taskqs_more;
+
+bool taskq_serve_some(uint32_t most);
+
 /* Goes on with queues that had more entries than one look takes in; true: there are more. */
-bool taskq_serve_more(uint32_t most);
+static inline bool taskq_serve_more(uint32_t most)
+{
+    return !list_empty(&taskqs_more) && taskq_serve_some(most);
+}
 
 #endif

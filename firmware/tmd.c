@@ -126,28 +126,29 @@ static struct shape *shape_of(const struct ppu_tmd *tmd)
     return &shapes[((uint32_t)tmd->code_va / PPU_PAGE_4K ^ tmd->entry / 8u) % SHAPES];
 }
 
-static bool shape_is(const struct shape *shape, const struct ppu_tmd *tmd)
+/* Two words at a time. */
+static inline bool shape_is(const struct shape *shape, const struct ppu_tmd *tmd)
 {
-    const uint32_t *word = (const uint32_t *)(const void *)tmd;
-    if (!shape->word[0]) {
-        return false;
+    const uint64_t *known = (const uint64_t *)(const void *)shape->word;
+    const uint64_t *pair = (const uint64_t *)(const void *)tmd;
+    bool same =
+        shape->word[0] && shape->word[SHAPE_WORDS - 1] == ((const uint32_t *)(const void *)tmd)[SHAPE_WORDS - 1];
+#pragma GCC unroll 8
+    for (uint32_t i = 0; i < SHAPE_WORDS / 2; i++) {
+        same = same && known[i] == pair[i];
     }
-#pragma GCC unroll 16
-    for (uint32_t i = 0; i < SHAPE_WORDS; i++) {
-        if (shape->word[i] != word[i]) {
-            return false;
-        }
-    }
-    return true;
+    return same;
 }
+_Static_assert(SHAPE_WORDS % 2 == 1, "the last word has no other to go with");
 
 #define CHECK(fault, field, holds)                                                             \
     if (!(holds)) {                                                                            \
         return (struct tmd_verdict){ PPU_FAULT_TMD_##fault, offsetof(struct ppu_tmd, field) }; \
     }
 #define PASSED(fault, field, holds)
+#define AND_HOLDS(fault, field, holds) &&(holds)
 
-static struct tmd_verdict check_all(const struct ppu_tmd *tmd, struct shape *shape)
+static __attribute__((noinline)) struct tmd_verdict check_all(const struct ppu_tmd *tmd, struct shape *shape)
 {
     struct cta_need need;
     TMD_CHECKS(CHECK, CHECK)
@@ -156,15 +157,16 @@ static struct tmd_verdict check_all(const struct ppu_tmd *tmd, struct shape *sha
     return (struct tmd_verdict){ 0, 0 };
 }
 
-struct tmd_verdict tmd_check(const struct ppu_tmd *tmd)
+static inline bool passes(const struct ppu_tmd *tmd, const struct shape *shape)
 {
-    struct shape *shape = shape_of(tmd);
-    if (!shape_is(shape, tmd)) {
-        return check_all(tmd, shape);
-    }
     const struct {
         uint64_t local_bytes;
     } need = { shape->local_bytes };
-    TMD_CHECKS(PASSED, CHECK)
-    return (struct tmd_verdict){ 0, 0 };
+    return shape_is(shape, tmd) TMD_CHECKS(PASSED, AND_HOLDS);
+}
+
+struct tmd_verdict tmd_check(const struct ppu_tmd *tmd)
+{
+    struct shape *shape = shape_of(tmd);
+    return passes(tmd, shape) ? (struct tmd_verdict){ 0, 0 } : check_all(tmd, shape);
 }

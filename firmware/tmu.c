@@ -19,14 +19,14 @@ struct space {
 
 static struct space spaces[PPU_MAX_CONTEXTS];
 static uint8_t turn[PPU_PRIORITIES];
-static uint32_t not_empty;              /* bit p: the circle of p has somebody */
+uint32_t tmu_ready;
 static uint32_t passed[PPU_PRIORITIES]; /* times another level was taken from since this one was not empty */
 
 _Static_assert(PPU_MAX_CONTEXTS <= 256, "the number of an address space is a byte");
 
 void tmu_init(void)
 {
-    not_empty = 0;
+    tmu_ready = 0;
     for (uint32_t i = 0; i < PPU_MAX_CONTEXTS; i++) {
         for (uint32_t p = 0; p < PPU_PRIORITIES; p++) {
             list_init(&spaces[i].ready[p]);
@@ -40,8 +40,8 @@ void tmu_init(void)
 /* The address space has its turn after all others of this priority. */
 static void circle_join(uint32_t priority, uint8_t context)
 {
-    if (!(not_empty & (1u << priority))) {
-        not_empty |= 1u << priority;
+    if (!(tmu_ready & (1u << priority))) {
+        tmu_ready |= 1u << priority;
         turn[priority] = context;
         spaces[context].next[priority] = context;
         spaces[context].prev[priority] = context;
@@ -60,7 +60,7 @@ static void circle_leave(uint32_t priority, uint8_t context)
     uint8_t next = spaces[context].next[priority];
     uint8_t prev = spaces[context].prev[priority];
     if (next == context) {
-        not_empty &= ~(1u << priority);
+        tmu_ready &= ~(1u << priority);
         passed[priority] = 0;
         return;
     }
@@ -128,7 +128,7 @@ static uint32_t age_below(uint32_t priority)
 {
     uint32_t chosen = priority;
     uint32_t level = 0;
-    for (uint32_t left = not_empty & ((1u << priority) - 1u); left; left &= ~(1u << level)) {
+    for (uint32_t left = tmu_ready & ((1u << priority) - 1u); left; left &= ~(1u << level)) {
         level = 31u - (uint32_t)__builtin_clz(left);
         if (++passed[level] >= policy(PPU_POLICY_AGE)) {
             chosen = level;
@@ -153,20 +153,20 @@ static struct task *first_that_may(uint32_t priority)
 
 uint32_t tmu_highest(void)
 {
-    return 31u - (uint32_t)__builtin_clz(not_empty);
+    return 31u - (uint32_t)__builtin_clz(tmu_ready);
 }
 
 struct task *tmu_take(void)
 {
-    if (!not_empty) {
+    if (!tmu_ready) {
         return NULL;
     }
     uint32_t level = tmu_highest();
-    if (not_empty & (not_empty - 1)) { /* more levels than one */
+    if (tmu_ready & (tmu_ready - 1)) { /* more levels than one */
         level = age_below(level);
     }
     struct task *task = first_that_may(level);
-    for (uint32_t left = not_empty & ~(1u << level); !task && left; left &= ~(1u << level)) {
+    for (uint32_t left = tmu_ready & ~(1u << level); !task && left; left &= ~(1u << level)) {
         level = 31u - (uint32_t)__builtin_clz(left);
         task = first_that_may(level);
     }
@@ -180,24 +180,19 @@ struct task *tmu_take(void)
     return task;
 }
 
-bool tmu_is_empty(void)
-{
-    return !not_empty;
-}
-
 bool tmu_has_above(uint32_t priority)
 {
-    return not_empty >> (priority + 1u);
+    return tmu_ready >> (priority + 1u);
 }
 
 bool tmu_slice_over(uint32_t priority)
 {
-    return age_below(priority) != priority || not_empty >> priority;
+    return age_below(priority) != priority || tmu_ready >> priority;
 }
 
 bool tmu_space_has(uint32_t context, uint32_t priority)
 {
-    for (uint32_t left = not_empty >> priority << priority; left; left &= left - 1) {
+    for (uint32_t left = tmu_ready >> priority << priority; left; left &= left - 1) {
         if (!list_empty(&spaces[context].ready[__builtin_ctz(left)])) {
             return true;
         }

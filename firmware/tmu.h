@@ -26,8 +26,14 @@ void tmu_return(struct task *task);
 /* Makes a task READY whose time slice is over: at the tail of its list. */
 void tmu_rotate(struct task *task);
 
+/* Bit p: tasks of priority p are READY. */
+extern uint32_t tmu_ready;
+
 /* No task is ready. */
-bool tmu_is_empty(void);
+static inline bool tmu_is_empty(void)
+{
+    return !tmu_ready;
+}
 
 /* The highest priority of those that are READY; one is. */
 uint32_t tmu_highest(void);

@@ -50,14 +50,14 @@ const struct state_rows slot_state_rows = {
     .spans = PPU_ARRAY_SIZE(slot_spans),
     .span = slot_spans,
 };
-static uint64_t free_slots;                /* bit n: slot n */
-static uint32_t taken;                     /* slots that are not free */
-static uint8_t most_taken[PPU_PRIORITIES]; /* ppu_slots_up_to() of each priority */
-static uint8_t held[PPU_PRIORITIES];       /* slots that have a task, by its priority */
-static uint8_t running[PPU_PRIORITIES];    /* slots whose task is RUNNING, by its priority */
-static uint32_t running_levels;            /* bit p: running[p] is not 0 */
-static uint32_t stopping;                  /* slots whose task is STOPPING */
-static uint8_t ending[PPU_MAX_CONTEXTS];   /* slots of the address space whose task is STOPPING or KILLING */
+static uint32_t free_slots[PPU_MAX_SLOTS / 32]; /* bit n of word w: slot 32 w + n */
+static uint32_t taken;                          /* slots that are not free */
+static uint8_t most_taken[PPU_PRIORITIES];      /* ppu_slots_up_to() of each priority */
+static uint8_t held[PPU_PRIORITIES];            /* slots that have a task, by its priority */
+static uint8_t running[PPU_PRIORITIES];         /* slots whose task is RUNNING, by its priority */
+static uint32_t running_levels;                 /* bit p: running[p] is not 0 */
+static uint32_t stopping;                       /* slots whose task is STOPPING */
+static uint8_t ending[PPU_MAX_CONTEXTS];        /* slots of the address space whose task is STOPPING or KILLING */
 
 static void slices_over(struct timer *timer);
 
@@ -67,7 +67,7 @@ void wdu_init(void)
     memset(held, 0, sizeof(held));
     memset(running, 0, sizeof(running));
     memset(ending, 0, sizeof(ending));
-    free_slots = 0;
+    memset(free_slots, 0, sizeof(free_slots));
     taken = 0;
     for (uint32_t priority = 0; priority < PPU_PRIORITIES; priority++) {
         most_taken[priority] = (uint8_t)ppu_slots_up_to(caps.slots, priority);
@@ -77,12 +77,12 @@ void wdu_init(void)
     quota_total(PPU_RESOURCE_SLOTS, caps.slots);
     slices = (struct timer){ .fire = slices_over };
     for (uint32_t i = 0; i < caps.slots; i++) {
-        free_slots |= 1ull << i;
+        free_slots[i / 32] |= 1u << i % 32;
     }
 }
 
-/* True when those up to each priority from this one on have fewer slots than they may. */
-static bool levels_allow(uint32_t priority)
+/* Seldom asked. True when those up to each priority from this one on have fewer slots than they may. */
+static __attribute__((noinline)) bool levels_allow(uint32_t priority)
 {
     uint32_t up_to = 0;
     for (uint32_t level = 0; level < PPU_PRIORITIES; level++) {
@@ -95,7 +95,7 @@ static bool levels_allow(uint32_t priority)
 }
 
 /* A slot is free for a task of this priority, as far as priorities go. */
-static bool slot_exists(uint32_t priority)
+static inline bool slot_exists(uint32_t priority)
 {
     return taken < most_taken[priority] || levels_allow(priority);
 }
@@ -103,18 +103,19 @@ static bool slot_exists(uint32_t priority)
 /* An address space that has none gets one all the same: no other may keep it from running. */
 bool wdu_takes_slot(uint32_t priority, uint32_t context)
 {
-    bool may = slot_exists(priority) || (free_slots && !quota_held(PPU_RESOURCE_SLOTS, context));
+    bool may = slot_exists(priority) || (taken < caps.slots && !quota_held(PPU_RESOURCE_SLOTS, context));
     return may && quota_take(PPU_RESOURCE_SLOTS, context);
 }
 
-/* The lowest that is free; one is. The compiler's own search of 64 bits takes a call. */
+/* The lowest that is free; one is. */
 static uint32_t take_free(void)
 {
-    uint32_t low = (uint32_t)free_slots;
-    uint32_t slot = (uint32_t)(low ? __builtin_ctz(low) : 32 + __builtin_ctz((uint32_t)(free_slots >> 32)));
-    free_slots &= free_slots - 1;
+    _Static_assert(PPU_ARRAY_SIZE(free_slots) == 2, "one or the other");
+    uint32_t word = free_slots[0] == 0;
+    uint32_t free = free_slots[word];
+    free_slots[word] = free & (free - 1u);
     taken++;
-    return slot;
+    return 32u * word + (uint32_t)__builtin_ctz(free);
 }
 
 /* Counts of tasks that have slots follow their states. */
@@ -214,7 +215,7 @@ static void slot_start(uint32_t index, struct task *task)
     if (task->taskq != TASK_NO_TASKQ) {
         task_tmd(task)->taskq_limit = taskq_published(task);
     }
-    hal_write(PPU_REG_SLOT_START + 4 * index, task_tmd_vram(task).off);
+    hal_write(PPU_REG_SLOT_START + 4 * index, task->tmd.off);
     trace_mark(PPU_MARK_SLOT_STARTED);
     enter_running(task, index);
     slots[index].task = task;
@@ -310,10 +311,10 @@ void wdu_ready(struct task *task)
     slot_start(take_free(), task);
 }
 
-void wdu_dispatch(void)
+void wdu_dispatch_ready(void)
 {
     struct task *task;
-    while (free_slots && (task = tmu_take())) {
+    while (taken < caps.slots && (task = tmu_take())) {
         slot_start(take_free(), task);
     }
     if (!tmu_is_empty()) {
@@ -365,7 +366,7 @@ void wdu_fail(struct task *task, struct ppu_error_record *record)
 /* The slot an event is about, if what the event says fits what the slot runs. */
 static struct slot *slot_of_event(uint32_t index, uint32_t task_offset)
 {
-    if (index >= caps.slots || !slots[index].task || task_tmd_vram(slots[index].task).off != task_offset) {
+    if (index >= caps.slots || !slots[index].task || slots[index].task->tmd.off != task_offset) {
         log_print("event of slot %u, task %#x, which it does not run\n", (unsigned)index, (unsigned)task_offset);
         return NULL;
     }
@@ -416,7 +417,7 @@ static struct task *slot_leave(struct slot *slot)
     count_out(task);
     slot->task = NULL;
     held[task->priority]--;
-    free_slots |= 1ull << task->slot;
+    free_slots[task->slot / 32] |= 1u << task->slot % 32;
     taken--;
     quota_give(PPU_RESOURCE_SLOTS, task->context);
     share_left(task->context);

@@ -10,6 +10,7 @@
 
 #include "firmware/ring.h"
 #include "firmware/task.h"
+#include "firmware/tmu.h"
 
 /* Needs caps. */
 void wdu_init(void);
@@ -20,8 +21,15 @@ void wdu_ready(struct task *task);
 /* Takes a slot for a task of that priority and address space, if one may start now. */
 bool wdu_takes_slot(uint32_t priority, uint32_t context);
 
-/* Starts ready tasks while slots are free. */
-void wdu_dispatch(void);
+/* Starts ready tasks while slots are free; some are. */
+void wdu_dispatch_ready(void);
+
+static inline void wdu_dispatch(void)
+{
+    if (!tmu_is_empty()) {
+        wdu_dispatch_ready();
+    }
+}
 
 /* CTAs of the task that wait for children may go on: the children have completed (B7). */
 void wdu_resume(struct task *task);

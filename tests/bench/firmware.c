@@ -146,13 +146,13 @@ static const struct row {
     double budget;
     const char *marks;
 } rows[] = {
-    { "fw.doorbell_to_first_cta", one_launch, PPU_MARK_DOORBELL_WRITTEN, PPU_MARK_CTA_DISTRIBUTED, 1050,
+    { "fw.doorbell_to_first_cta", one_launch, PPU_MARK_DOORBELL_WRITTEN, PPU_MARK_CTA_DISTRIBUTED, 850,
       "DOORBELL_WRITTEN to CTA_DISTRIBUTED" },
     { "fw.completion_to_next", two_launches, PPU_MARK_COMPLETION_BEGIN, PPU_MARK_SLOT_STARTED, 400,
       "COMPLETION_BEGIN to SLOT_STARTED" },
-    { "fw.thread_launch_to_child", thread_launch, PPU_MARK_START_REQUEST, PPU_MARK_SLOT_STARTED, 760,
+    { "fw.thread_launch_to_child", thread_launch, PPU_MARK_START_REQUEST, PPU_MARK_SLOT_STARTED, 600,
       "START_REQUEST to SLOT_STARTED, with which the CTA is distributed" },
-    { "fw.launch", one_launch, PPU_MARK_DOORBELL_WRITTEN, WHOLE_LAUNCH, 2200,
+    { "fw.launch", one_launch, PPU_MARK_DOORBELL_WRITTEN, WHOLE_LAUNCH, 1800,
       "doorbell to interrupt, without the SMs" },
     { "fw.sem_acquire", acquire, PPU_MARK_ACQUIRE_BEGIN, PPU_MARK_ACQUIRE_PASSED, 250,
       "ACQUIRE_BEGIN to ACQUIRE_PASSED" },

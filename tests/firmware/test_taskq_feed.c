@@ -17,6 +17,7 @@
 #include "firmware/completion.h"
 #include "firmware/context.h"
 #include "firmware/copy.h"
+#include "firmware/dma.h"
 #include "firmware/fault.h"
 #include "firmware/launch.h"
 #include "firmware/layout.h"
@@ -281,6 +282,7 @@ static void init_firmware(void)
     layout_init();
     timers_init();
     ring_init();
+    dma_init();
     trace_init();
     log_init();
     fault_init();

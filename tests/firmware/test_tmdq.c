@@ -174,7 +174,7 @@ static int setup(void **state)
     (void)state;
     mock_reset();
     caps = (struct caps){ .contexts = 4 };
-    layout = (struct layout){ .groups = { 0x10000 }, .status = { 0x20000 }, .tasks = 64 };
+    layout = (struct layout){ .groups = { 0x10000 }, .status = { 0x20000 }, .tasks = 64, .records = 64 };
     return 0;
 }
 

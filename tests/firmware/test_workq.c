@@ -15,6 +15,7 @@
 #include "firmware/channel.h"
 #include "firmware/context.h"
 #include "firmware/copy.h"
+#include "firmware/dma.h"
 #include "firmware/fault.h"
 #include "firmware/launch.h"
 #include "firmware/layout.h"
@@ -205,9 +206,13 @@ static void world_begin(void)
         .first = first,
     };
 
-    layout_init(); /* resets the rings too */
+    layout_init();     /* resets the rings too */
+    layout.tasks = 16; /* making as many as there are would take longer than all else */
+    layout.nest_tasks = 0;
+    layout.records = layout.tasks;
     timers_init();
     ring_init();
+    dma_init();
     trace_init();
     fault_init();
     stats_init();
