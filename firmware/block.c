@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "firmware/block.h"
 
+#include "firmware/commands.h"
 #include "firmware/copy.h"
 #include "firmware/dma.h"
 #include "firmware/hal.h"
@@ -205,6 +206,7 @@ static enum method_result method_SEM_RELEASE(struct channel *channel, const uint
         channel_fault_memory(channel, PPU_FAULT_SEM_MEMORY);
         return METHOD_FAULT;
     }
+    commands_sem_released();
     trace_write(PPU_TRACE_SEM_RELEASE, channel->block.correlation, channel_index(channel), data[2], data[0]);
     return METHOD_DONE;
 }
@@ -259,6 +261,32 @@ static enum method_result method_FEED(struct channel *channel, const uint32_t *d
     }
     taskq_feed(data[0], channel->context);
     return METHOD_DONE;
+}
+
+static enum method_result method_ENQUEUE(struct channel *channel, const uint32_t *data)
+{
+    uint32_t count = PPU_METHOD_COUNT(data[-1]);
+    if (count < 2) {
+        return refuse_method(channel, PPU_FAULT_METHOD_COUNT, data[-1]);
+    }
+    if (data[0] != PPU_STREAM_NONE && !tmdq_exists(channel->context, data[0])) {
+        return refuse_method(channel, PPU_FAULT_NO_STREAM, data[0]);
+    }
+    uint32_t wrong = commands_check(data + 1, count - 1);
+    if (wrong != COMMANDS_GOOD) {
+        return refuse_method(channel, PPU_FAULT_METHOD_DATA, data[1 + wrong]);
+    }
+    if (!launch_commands(channel, data[0], data + 1, count - 1)) {
+        channel_wait(channel, CHANNEL_NEEDS_RECORD);
+        return METHOD_AGAIN;
+    }
+    return METHOD_DONE;
+}
+
+/* Only a command of a list (ENQUEUE). */
+static enum method_result method_FILL(struct channel *channel, const uint32_t *data)
+{
+    return refuse_method(channel, PPU_FAULT_METHOD_UNKNOWN, data[-1]);
 }
 
 static enum method_result method_INTERRUPT(struct channel *channel, const uint32_t *data)

@@ -211,6 +211,7 @@ void completion_cancel(struct task *task, uint16_t fault)
         task->fault = task->fault ? task->fault : fault;
         return;
     case TASK_PARKED:
+        list_remove(&task->node); /* a list of commands may wait for something */
         break;
     default:
         return;

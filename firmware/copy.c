@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "firmware/caps.h"
+#include "firmware/commands.h"
 #include "firmware/dma.h"
 #include "firmware/hal.h"
 #include "firmware/hooks.h"
@@ -17,6 +18,7 @@
 struct copy {
     struct list_node node;   /* of the pool, or of its channel's copies */
     struct channel *channel; /* NULL: free */
+    struct task *task;       /* whose command it is; NULL: the channel's own, or the task has been cancelled */
     uint64_t position;       /* of the method, channel_position() */
     uint32_t correlation;
 };
@@ -41,8 +43,10 @@ static uint32_t copy_tag(const struct copy *copy)
     return (uint32_t)(copy - copies);
 }
 
-enum copy_result copy_start(struct channel *channel, ppu_va_t from, ppu_va_t to, uint64_t len_bytes)
+/* With channel, task, position and correlation of a copy that is to begin. */
+static enum copy_result start(const struct copy *begun, ppu_va_t from, ppu_va_t to, uint64_t len_bytes)
 {
+    struct channel *channel = begun->channel;
     if (len_bytes == 0) {
         return COPY_STARTED;
     }
@@ -51,8 +55,9 @@ enum copy_result copy_start(struct channel *channel, ppu_va_t from, ppu_va_t to,
     }
     struct copy *copy = PPU_CONTAINER_OF(pool.next, struct copy, node);
     copy->channel = channel;
-    copy->position = channel_position(channel);
-    copy->correlation = channel->block.correlation;
+    copy->task = begun->task;
+    copy->position = begun->position;
+    copy->correlation = begun->correlation;
     uint16_t fault = dma_queue_copy(channel->context, from, to, len_bytes, copy_tag(copy));
     if (fault) {
         quota_give(PPU_RESOURCE_COPIES, channel->context);
@@ -65,10 +70,33 @@ enum copy_result copy_start(struct channel *channel, ppu_va_t from, ppu_va_t to,
     return COPY_STARTED;
 }
 
+enum copy_result copy_start(struct channel *channel, ppu_va_t from, ppu_va_t to, uint64_t len_bytes)
+{
+    const struct copy begun = {
+        .channel = channel,
+        .position = channel_position(channel),
+        .correlation = channel->block.correlation,
+    };
+    return start(&begun, from, to, len_bytes);
+}
+
+enum copy_result copy_start_of(struct task *task, uint64_t position, ppu_va_t from, ppu_va_t to, uint64_t len_bytes)
+{
+    const struct copy begun = {
+        .channel = task->channel,
+        .task = task,
+        .position = position,
+        .correlation = task->correlation,
+    };
+    return start(&begun, from, to, len_bytes);
+}
+
 void copy_cancel(const struct channel *channel)
 {
-    for (const struct list_node *node = channel->copies.next; node != &channel->copies; node = node->next) {
-        hal_write(PPU_REG_DMA_CANCEL, copy_tag(PPU_CONTAINER_OF(node, struct copy, node)));
+    for (struct list_node *node = channel->copies.next; node != &channel->copies; node = node->next) {
+        struct copy *copy = PPU_CONTAINER_OF(node, struct copy, node);
+        copy->task = NULL;
+        hal_write(PPU_REG_DMA_CANCEL, copy_tag(copy));
     }
 }
 
@@ -100,8 +128,12 @@ void copy_event(const union ring_entry *entry)
         copy_failed(copy, event);
     }
     copy->channel = NULL;
+    if (copy->task) {
+        commands_go_on(copy->task);
+    }
     channel_remove_copy(channel, &copy->node);
     list_push_back(&pool, &copy->node);
     quota_give(PPU_RESOURCE_COPIES, channel->context);
     channel_provide(CHANNEL_NEEDS_COPY);
+    commands_copy_ended();
 }

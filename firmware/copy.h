@@ -20,6 +20,9 @@ void copy_init(void);
 /* Queues a copy within the channel's address space. Nothing is to be done for length 0. */
 enum copy_result copy_start(struct channel *channel, ppu_va_t from, ppu_va_t to, uint64_t len_bytes);
 
+/* Queues one for a command of a task (commands.h), which goes on when the copy has ended; `position` is for faults. */
+enum copy_result copy_start_of(struct task *task, uint64_t position, ppu_va_t from, ppu_va_t to, uint64_t len_bytes);
+
 /* Ends all queued copies of a channel, each with its event. */
 void copy_cancel(const struct channel *channel);
 

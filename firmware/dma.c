@@ -7,6 +7,7 @@
 /* One for each operation, so that fields which are always the same need not be written each time. */
 static FW_DMA struct ppu_dma_desc fetch_desc;
 static FW_DMA struct ppu_dma_desc params_desc;
+static FW_DMA struct ppu_dma_desc store_desc;
 static FW_DMA struct ppu_dma_desc queued_desc;
 static FW_DMA struct ppu_dma_desc release_desc;
 static FW_DMA struct ppu_dma_desc arm_desc;
@@ -17,6 +18,7 @@ void dma_init(void)
 {
     fetch_desc = (struct ppu_dma_desc){ .op = PPU_DMA_COPY, .dst_space = PPU_SPACE_MCU };
     params_desc = (struct ppu_dma_desc){ .op = PPU_DMA_COPY, .dst_space = PPU_SPACE_VRAM };
+    store_desc = (struct ppu_dma_desc){ .op = PPU_DMA_COPY, .src_space = PPU_SPACE_MCU };
     queued_desc = (struct ppu_dma_desc){ .op = PPU_DMA_COPY_QUEUED };
     release_desc = (struct ppu_dma_desc){ .op = PPU_DMA_SEM_RELEASE };
     arm_desc = (struct ppu_dma_desc){ .op = PPU_DMA_SEM_ARM };
@@ -48,6 +50,15 @@ uint16_t dma_fetch_to_vram(uint32_t context, ppu_va_t from, ppu_vram_t to, uint3
     params_desc.dst = to.off;
     params_desc.len_bytes = len_bytes;
     return submit_desc(&params_desc);
+}
+
+uint16_t dma_store(uint32_t context, const void *object, ppu_va_t to, uint32_t len_bytes)
+{
+    store_desc.src = hal_mcu_address(object);
+    store_desc.dst = to.va;
+    store_desc.dst_space = context;
+    store_desc.len_bytes = len_bytes;
+    return submit_desc(&store_desc);
 }
 
 uint16_t dma_queue_copy(uint32_t context, ppu_va_t from, ppu_va_t to, uint64_t len_bytes, uint32_t tag)

@@ -23,6 +23,9 @@ uint16_t dma_fetch(uint32_t context, ppu_va_t from, void *object, uint32_t len_b
 /* Copies into VRAM likewise, protected range included. */
 uint16_t dma_fetch_to_vram(uint32_t context, ppu_va_t from, ppu_vram_t to, uint32_t len_bytes);
 
+/* Copies an FW_DMA object to memory of `context`. */
+uint16_t dma_store(uint32_t context, const void *object, ppu_va_t to, uint32_t len_bytes);
+
 /* Queues a copy within `context`; when it returns 0 an entry of PPU_RING_COPY with `tag` will follow. */
 uint16_t dma_queue_copy(uint32_t context, ppu_va_t from, ppu_va_t to, uint64_t len_bytes, uint32_t tag);
 

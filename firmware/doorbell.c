@@ -2,6 +2,7 @@
 #include "firmware/doorbell.h"
 
 #include "firmware/channel.h"
+#include "firmware/commands.h"
 #include "firmware/hal.h"
 #include "firmware/stats.h"
 
@@ -13,6 +14,7 @@ static void take_doorbell(uint32_t index)
     if (channel) {
         stats_count(PPU_KEY_DOORBELLS);
         channel_ring(channel);
+        commands_sem_released();
     }
 }
 

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "firmware/commands.h"
 #include "firmware/completion.h"
 #include "firmware/context.h"
 #include "firmware/dma.h"
@@ -31,7 +32,7 @@ static struct {
     uint64_t payload;
 } refusal;
 
-static __attribute__((noinline)) bool refuse(enum ppu_fault fault, uint64_t payload)
+static __attribute__((noinline)) bool refuse_launch(enum ppu_fault fault, uint64_t payload)
 {
     refusal.code = (uint16_t)fault;
     refusal.payload = payload;
@@ -42,10 +43,10 @@ static __attribute__((noinline)) bool refuse(enum ppu_fault fault, uint64_t payl
 static bool check_nest(const struct ppu_tmd *tmd, uint32_t nest)
 {
     if (nest == TASK_NO_NEST) {
-        return refuse(PPU_FAULT_TMD_NEST, offsetof(struct ppu_tmd, flags));
+        return refuse_launch(PPU_FAULT_TMD_NEST, offsetof(struct ppu_tmd, flags));
     }
     if ((tmd->flags & (PPU_TMD_MAY_WAIT | PPU_TMD_SAVE)) && !nest_can_save(nest, tmd)) {
-        return refuse(PPU_FAULT_TMD_SAVE, offsetof(struct ppu_tmd, flags));
+        return refuse_launch(PPU_FAULT_TMD_SAVE, offsetof(struct ppu_tmd, flags));
     }
     return true;
 }
@@ -55,10 +56,10 @@ static bool check_tmd(const struct ppu_tmd *tmd, uint32_t context)
 {
     struct tmd_verdict verdict = tmd_check(tmd);
     if (verdict.code) {
-        return refuse(verdict.code, verdict.offset);
+        return refuse_launch(verdict.code, verdict.offset);
     }
     if (tmd->kind == PPU_TMD_TASKQ && !taskq_exists(tmd->taskq, context)) {
-        return refuse(PPU_FAULT_TMD_TASKQ, offsetof(struct ppu_tmd, taskq));
+        return refuse_launch(PPU_FAULT_TMD_TASKQ, offsetof(struct ppu_tmd, taskq));
     }
     return !(tmd->flags & PPU_TMD_NEST) || check_nest(tmd, nest_of(context));
 }
@@ -66,10 +67,10 @@ static bool check_tmd(const struct ppu_tmd *tmd, uint32_t context)
 static bool fetch_tmd(uint32_t context, ppu_va_t tmd)
 {
     if (tmd.va % PPU_TMD_ALIGN) {
-        return refuse(PPU_FAULT_TMD_ALIGN, tmd.va);
+        return refuse_launch(PPU_FAULT_TMD_ALIGN, tmd.va);
     }
     if (dma_fetch(context, tmd, &fetched, PPU_TMD_LAUNCHER_BYTES)) {
-        return refuse(PPU_FAULT_TMD_MEMORY, dma_failure().address);
+        return refuse_launch(PPU_FAULT_TMD_MEMORY, dma_failure().address);
     }
     return check_tmd(&fetched, context);
 }
@@ -100,14 +101,14 @@ static bool fetch_params(const struct task *task, struct ppu_tmd *tmd)
 {
     tmd->params_vram = task->params.off;
     if (task_has_nest(task) && tmd->param_bytes > PPU_NEST_MAX_PARAM) {
-        return refuse(PPU_FAULT_TMD_PARAM, offsetof(struct ppu_tmd, param_bytes));
+        return refuse_launch(PPU_FAULT_TMD_PARAM, offsetof(struct ppu_tmd, param_bytes));
     }
     if (tmd->param_bytes &&
         dma_fetch_to_vram(task->context, (ppu_va_t){ tmd->param_va }, task->params, tmd->param_bytes)) {
-        return refuse(PPU_FAULT_TMD_PARAM, offsetof(struct ppu_tmd, param_va));
+        return refuse_launch(PPU_FAULT_TMD_PARAM, offsetof(struct ppu_tmd, param_va));
     }
     if (task->parent && params_are_private(tmd, hal_vram(task->params))) {
-        return refuse(PPU_FAULT_TMD_PARAM, offsetof(struct ppu_tmd, addresses));
+        return refuse_launch(PPU_FAULT_TMD_PARAM, offsetof(struct ppu_tmd, addresses));
     }
     return true;
 }
@@ -195,6 +196,9 @@ void launch_start(struct task *task)
         completion_defer(task);
     } else if (tmd->kind == PPU_TMD_TASKQ && !taskq_bind(task, tmd->taskq)) {
         fail_held(task, PPU_FAULT_TMD_TASKQ, offsetof(struct ppu_tmd, taskq));
+    } else if (task->commands) {
+        task_enter(task, TASK_PARKED);
+        commands_go_on(task);
     } else if (!(tmd->flags & (PPU_TMD_MAY_WAIT | PPU_TMD_SAVE)) || nest_admit(task)) {
         launch_ready(task);
     }
@@ -275,6 +279,19 @@ static bool fetch_task(struct task *task, uint32_t context, uint32_t stream)
     return false;
 }
 
+/* The task belongs to the channel from now on, and goes into its TMDQ. */
+static void accept_task(struct channel *channel, struct task *task, uint32_t stream, uint32_t correlation)
+{
+    channel_add_task(channel, task);
+    context_add_task(task->context);
+    record_task(task, task_tmd(task), correlation);
+    *task_status(task) = (struct ppu_task_status){ .task = task->handle, .group = task->context, .stream = stream };
+    uint32_t handle = task->handle;
+    uint32_t launched = task->correlation;
+    append_task(task);
+    trace_write(PPU_TRACE_LAUNCH, launched, channel_index(channel), handle, stream);
+}
+
 enum launch_result launch_task(struct channel *channel, ppu_va_t tmd, uint32_t stream, uint32_t correlation,
                                uint16_t *code, uint64_t *payload)
 {
@@ -288,15 +305,22 @@ enum launch_result launch_task(struct channel *channel, ppu_va_t tmd, uint32_t s
         *payload = refusal.payload;
         return LAUNCH_FAULT;
     }
-    channel_add_task(channel, task);
-    context_add_task(task->context);
-    record_task(task, task_tmd(task), correlation);
-    *task_status(task) = (struct ppu_task_status){ .task = task->handle, .group = task->context, .stream = stream };
-    uint32_t handle = task->handle;
-    uint32_t launched = task->correlation;
-    append_task(task);
-    trace_write(PPU_TRACE_LAUNCH, launched, channel_index(channel), handle, stream);
+    accept_task(channel, task, stream, correlation);
     return LAUNCH_ACCEPTED;
+}
+
+bool launch_commands(struct channel *channel, uint32_t stream, const uint32_t *words, uint32_t count)
+{
+    struct task *task = hooks_allow_allocation() ? task_new(channel->context) : NULL;
+    if (!task) {
+        return false;
+    }
+    task->commands = true;
+    task->stream = tmdq_number(stream);
+    words_clear(task_tmd(task), PPU_TMD_LAUNCHER_BYTES); /* there is no grid */
+    commands_put(task, words, count, channel_position(channel));
+    accept_task(channel, task, stream, channel->block.correlation);
+    return true;
 }
 
 /* ---- launches by threads ---- */
@@ -326,8 +350,7 @@ void launch_start_child(struct task *child, struct task *parent, const struct pp
     trace_write(PPU_TRACE_LAUNCH_CHILD, child->correlation, parent->handle, child->handle, stream);
 }
 
-/* Its threads can launch: they may, and run, are saved, or have just ended, maybe without a slot event (queue tasks).
- */
+/* Its threads may launch, and can: they run, are saved, or have just ended, maybe without a slot event. */
 static bool may_launch(const struct task *task)
 {
     const uint32_t never = 1u << TASK_HELD | 1u << TASK_LINKING;

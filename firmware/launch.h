@@ -22,6 +22,12 @@ enum launch_result launch_task(struct channel *channel, ppu_va_t tmd, uint32_t s
                                uint16_t *code, uint64_t *payload);
 
 /*
+ * Makes a task of a list of commands that commands_check() has passed (B15), in TMDQ `stream` of the channel's context.
+ * False: every task record is in use.
+ */
+bool launch_commands(struct channel *channel, uint32_t stream, const uint32_t *words, uint32_t count);
+
+/*
  * A thread of the address space asks for a task that was launched there (B4, last step), and names the former task when
  * its link read WAITING. Both handles may be anything. False: they name no tasks that can have been launched; nothing
  * was done. What was launched by a task that is about to die dies with it.

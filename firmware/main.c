@@ -4,6 +4,7 @@
 #include "firmware/block.h"
 #include "firmware/caps.h"
 #include "firmware/channel.h"
+#include "firmware/commands.h"
 #include "firmware/completion.h"
 #include "firmware/context.h"
 #include "firmware/copy.h"
@@ -46,10 +47,10 @@ _Static_assert(TOUCHES_A_ROUND >= TURNS_A_ROUND * CHANNEL_TURN_METHODS + 3 * EVE
 
 /* In this order; what a row needs stands above it. */
 static void (*const inits[])(void) = {
-    dma_init,     layout_init,  quota_init,  ring_init,       trace_init,    log_init,   fault_init,
-    stats_init,   timers_init,  policy_init, task_init,       tmd_init,      taskq_init, nest_init,
-    tmdq_init,    tmu_init,     rank_init,   share_init,      watchdog_init, wdu_init,   copy_init,
-    context_init, channel_init, workq_init,  completion_init, block_init,    admin_init,
+    dma_init,     layout_init,   quota_init,   ring_init,  trace_init,      log_init,   fault_init,
+    stats_init,   timers_init,   policy_init,  task_init,  tmd_init,        taskq_init, nest_init,
+    tmdq_init,    tmu_init,      rank_init,    share_init, watchdog_init,   wdu_init,   copy_init,
+    context_init, commands_init, channel_init, workq_init, completion_init, block_init, admin_init,
 };
 
 /* The firmware has broken a rule of the device, or somebody wrote over its memory. */
@@ -117,17 +118,18 @@ static const struct source {
     { ON(TIMER),    EVENTS_A_ROUND,  timers_run },
     { ALWAYS,       TURNS_A_ROUND,   channel_turns },
     { ALWAYS,       EVENTS_A_ROUND,  taskq_serve_more },
+    { ALWAYS,       EVENTS_A_ROUND,  commands_serve },
     { ALWAYS,       EVENTS_A_ROUND,  completion_run_deferred },
     /* clang-format on */
 };
 
-_Static_assert(PPU_ARRAY_SIZE(sources) == 8, "the loop below is unrolled as often");
+_Static_assert(PPU_ARRAY_SIZE(sources) == 9, "the loop below is unrolled as often");
 
 /* One round over all sources: the events that are to be served again. */
 static uint32_t serve_events(uint32_t events)
 {
     uint32_t again = 0;
-#pragma GCC unroll 8
+#pragma GCC unroll 9
     for (uint32_t i = 0; i < PPU_ARRAY_SIZE(sources); i++) {
         if ((events & sources[i].events) && sources[i].serve(sources[i].most)) {
             again |= sources[i].events;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "firmware/sem.h"
 
+#include "firmware/commands.h"
 #include "firmware/dma.h"
 #include "firmware/hal.h"
 #include "firmware/trace.h"
@@ -70,6 +71,7 @@ void sem_retest(struct channel *channel)
 
 void sem_touch_event(const union ring_entry *entry)
 {
+    commands_sem_released();
     struct channel *channel = channel_at(entry->touch.entry);
     if (channel && channel->state == PPU_CHANNEL_PARKED && channel->sem.tag == entry->touch.tag) {
         sem_retest(channel);

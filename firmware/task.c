@@ -96,6 +96,7 @@ static void begin_task(struct task *task)
     task->slot = TASK_NO_SLOT;
     task->places = TASK_NO_PLACES;
     task->taskq = TASK_NO_TASKQ;
+    task->commands = false;
     task->waits = false;
     task->resume = false;
 }

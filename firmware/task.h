@@ -49,15 +49,16 @@ struct task {
     uint16_t children; /* started and not completed */
     uint8_t state;     /* enum task_state */
     uint8_t priority;
-    uint8_t slot;    /* that it has or had, or TASK_NO_SLOT */
-    uint8_t context; /* address space */
-    uint8_t nest;    /* that the record is of, or TASK_NO_NEST */
-    uint8_t places;  /* to be saved in: the first unit (places.h), TASK_KEPT_PLACE or TASK_NO_PLACES */
-    uint8_t taskq;   /* queue that it takes from (taskq.h), or TASK_NO_TASKQ */
-    bool head : 1;   /* insert at the head of its list (A4) */
-    bool jumped : 1; /* it was, before others that had come earlier */
-    bool waits : 1;  /* CTAs wait for children, and the device is to be told when those have completed */
-    bool resume : 1; /* they may go on at the next start */
+    uint8_t slot;      /* that it has or had, or TASK_NO_SLOT */
+    uint8_t context;   /* address space */
+    uint8_t nest;      /* that the record is of, or TASK_NO_NEST */
+    uint8_t places;    /* to be saved in: the first unit (places.h), TASK_KEPT_PLACE or TASK_NO_PLACES */
+    uint8_t taskq;     /* queue that it takes from (taskq.h), or TASK_NO_TASKQ */
+    bool commands : 1; /* it has a list of commands, no grid (commands.h) */
+    bool head : 1;     /* insert at the head of its list (A4) */
+    bool jumped : 1;   /* it was, before others that had come earlier */
+    bool waits : 1;    /* CTAs wait for children, and the device is to be told when those have completed */
+    bool resume : 1;   /* they may go on at the next start */
 };
 
 /* Needs layout. */

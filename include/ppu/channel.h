@@ -44,6 +44,10 @@ static inline uint32_t ppu_gp_next(uint32_t index, uint32_t count)
 #define PPU_BLOCK_VERSION 1u
 #define PPU_BLOCK_MAX_WORDS (PPU_COPY_SYNC_MAX / 4u)
 
+#define PPU_ENQUEUE_MAX_WORDS                                                               \
+    (PPU_BLOCK_MAX_WORDS - 6u) /* of methods within ENQUEUE: all but header, method, stream \
+                                */
+
 struct ppu_block_header {
     struct ppu_struct_header head; /* version, size of this header in bytes */
     uint32_t len_words;            /* of the whole block; equals the GP entry's length */

@@ -7,6 +7,7 @@ CHECK_TESTS += $(addprefix firmware-,$(filter-out image mutations,$(patsubst tes
 firmware_test = $(call ppu_test,firmware-$(1),tests/firmware/test_$(1).c tests/firmware/mock_hal.c tests/firmware/stream.c $(2),$(3),ppu-firmware -pthread)
 
 $(eval $(call firmware_test,channel))
+$(eval $(call firmware_test,commands))
 $(eval $(call firmware_test,tmd))
 $(eval $(call firmware_test,tmdq,firmware/tmdq.c tests/firmware/orders.c,-DSHARED_STEP=tmdq_step))
 $(eval $(call firmware_test,workq,firmware/workq.c tests/firmware/orders.c,-DSHARED_STEP=orders_step))

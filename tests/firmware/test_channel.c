@@ -122,7 +122,7 @@ struct bad_method {
 
 static const struct bad_method bad_methods[] = {
     { "unknown method", { PPU_METHOD_WORD(0x7ff, 0) }, 1, PPU_FAULT_METHOD_UNKNOWN, PPU_METHOD_WORD(0x7ff, 0) },
-    { "first unknown method", { PPU_METHOD_WORD(8, 0) }, 1, PPU_FAULT_METHOD_UNKNOWN, 8 },
+    { "first unknown method", { PPU_METHOD_WORD(10, 0) }, 1, PPU_FAULT_METHOD_UNKNOWN, 10 },
     { "reserved bit 12", { 1u << 12 }, 1, PPU_FAULT_METHOD_UNKNOWN, 1u << 12 },
     { "reserved bit 31", { 1u << 31 }, 1, PPU_FAULT_METHOD_UNKNOWN, 1u << 31 },
     { "too few data words", { M(SEM_RELEASE, 3), 0, 0, 0 }, 4, PPU_FAULT_METHOD_COUNT, M(SEM_RELEASE, 3) },

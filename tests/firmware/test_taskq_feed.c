@@ -14,6 +14,7 @@
 #include "firmware/block.h"
 #include "firmware/caps.h"
 #include "firmware/channel.h"
+#include "firmware/commands.h"
 #include "firmware/completion.h"
 #include "firmware/context.h"
 #include "firmware/copy.h"
@@ -297,6 +298,7 @@ static void init_firmware(void)
     wdu_init();
     copy_init();
     context_init();
+    commands_init();
     channel_init();
     workq_init();
     completion_init();

@@ -13,6 +13,7 @@
 #include "firmware/block.h"
 #include "firmware/caps.h"
 #include "firmware/channel.h"
+#include "firmware/commands.h"
 #include "firmware/context.h"
 #include "firmware/copy.h"
 #include "firmware/dma.h"
@@ -222,6 +223,7 @@ static void world_begin(void)
     tmu_init();
     copy_init();
     context_init();
+    commands_init();
     channel_init();
     workq_init();
     block_init();

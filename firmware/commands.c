@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: MIT */
+#include "firmware/commands.h"
+
+#include <string.h>
+
+#include "firmware/channel.h"
+#include "firmware/completion.h"
+#include "firmware/copy.h"
+#include "firmware/dma.h"
+#include "firmware/hal.h"
+#include "firmware/timer.h"
+#include "firmware/trace.h"
+#include "firmware/vector.h"
+#include "ppu/channel.h"
+#include "ppu/macros.h"
+#include "ppu/sem.h"
+
+#define RETEST_FIRST_US 100u /* an acquire that did not pass is tested again, as a channel's (sem.h) */
+#define RETEST_MOST_US 10000u
+#define LOOKED_AT 6u    /* words of a command: the longest has so many, and of a NOP none is looked at */
+#define SEED_BYTES 256u /* a fill begins with so many, and then doubles them */
+
+/* Lies where a grid has its parameters. */
+struct commands {
+    uint32_t count;  /* words */
+    uint32_t next;   /* the command that is executed, or will be */
+    uint64_t filled; /* bytes of it that are done or under way, when it is a fill */
+    uint64_t position;
+    uint32_t word[];
+};
+_Static_assert(sizeof(struct commands) + PPU_ENQUEUE_MAX_WORDS * 4u <= PPU_MAX_PARAM, "any list has room");
+
+struct list_node commands_ready;
+struct list_node commands_acquiring;
+static struct list_node starved; /* tasks at a copy for which there was no room */
+static struct timer retest;
+static uint32_t retest_us;
+static FW_DMA struct ppu_sem sem;
+static FW_DMA uint32_t seed[SEED_BYTES / sizeof(uint32_t)];
+
+static void look_again(struct timer *unused);
+
+void commands_init(void)
+{
+    list_init(&commands_ready);
+    list_init(&commands_acquiring);
+    list_init(&starved);
+    retest = (struct timer){ .fire = look_again };
+    retest_us = RETEST_FIRST_US;
+}
+
+static struct commands *commands_of(const struct task *task)
+{
+    return hal_vram(task->params);
+}
+
+static ppu_va_t va_of(const uint32_t *data)
+{
+    return (ppu_va_t){ data[0] | (uint64_t)data[1] << 32 };
+}
+
+/* ---- commands ---- */
+
+enum step {
+    STEP_NEXT,  /* go on with the next one */
+    STEP_WAITS, /* go on with the next one when it has ended */
+    STEP_AGAIN, /* the same once more, when somebody says so */
+    STEP_FAULT, /* the task has ended */
+};
+
+static enum step fail(struct task *task, enum ppu_fault code, uint64_t address, uint8_t access)
+{
+    struct ppu_error_record record = {
+        .code = (uint16_t)code,
+        .access = access,
+        .address = address,
+        .pc = commands_of(task)->position,
+        .correlation = task->correlation,
+    };
+    channel_fail(task->channel, &record); /* which cancels all tasks of the channel, this one too */
+    return STEP_FAULT;
+}
+
+static enum step fail_memory(struct task *task, enum ppu_fault code)
+{
+    struct dma_failure failure = dma_failure();
+    return fail(task, code, failure.address, failure.access);
+}
+
+static enum step start_copy(struct task *task, ppu_va_t from, ppu_va_t to, uint32_t bytes)
+{
+    switch (copy_start_of(task, commands_of(task)->position, from, to, bytes)) {
+    case COPY_STARTED:
+        return bytes ? STEP_WAITS : STEP_NEXT;
+    case COPY_NO_ROOM:
+        list_push_back(&starved, &task->node);
+        return STEP_AGAIN;
+    default:
+        return fail_memory(task, PPU_FAULT_COPY_MEMORY);
+    }
+}
+
+static enum step command_NOP(struct task *task, const uint32_t *data)
+{
+    (void)task;
+    (void)data;
+    return STEP_NEXT;
+}
+
+static enum step command_COPY(struct task *task, const uint32_t *data)
+{
+    return start_copy(task, va_of(data), va_of(data + 2), data[4]);
+}
+
+/* The first bytes at once; then each step copies what is there behind itself, twice as much as the one before. */
+static enum step command_FILL(struct task *task, const uint32_t *data)
+{
+    struct commands *commands = commands_of(task);
+    ppu_va_t to = va_of(data);
+    uint64_t bytes = data[2];
+    if (commands->filled == 0) {
+        for (uint32_t i = 0; i < PPU_ARRAY_SIZE(seed); i++) {
+            seed[i] = data[3];
+        }
+        commands->filled = PPU_MIN(bytes, SEED_BYTES);
+        if (bytes && dma_store(task->context, &seed, to, (uint32_t)commands->filled)) {
+            return fail_memory(task, PPU_FAULT_COPY_MEMORY);
+        }
+    }
+    if (commands->filled >= bytes) {
+        commands->filled = 0;
+        return STEP_NEXT;
+    }
+    uint64_t more = PPU_MIN(commands->filled, bytes - commands->filled);
+    enum step step = start_copy(task, to, (ppu_va_t){ to.va + commands->filled }, (uint32_t)more);
+    if (step == STEP_WAITS) {
+        commands->filled += more;
+        return STEP_AGAIN; /* when the copy has ended */
+    }
+    return step;
+}
+
+static enum step command_SEM_RELEASE(struct task *task, const uint32_t *data)
+{
+    ppu_va_t at = va_of(data);
+    if (dma_release_semaphore(task->context, at, data[2], data[3])) {
+        return fail_memory(task, PPU_FAULT_SEM_MEMORY);
+    }
+    trace_write(PPU_TRACE_SEM_RELEASE, task->correlation, channel_index(task->channel), data[2], data[0]);
+    commands_sem_released();
+    return STEP_NEXT;
+}
+
+static void retest_later(void)
+{
+    if (!retest.heap_index) {
+        timer_start(&retest, retest_us * TIMER_NS_PER_US);
+    }
+}
+
+static enum step command_SEM_ACQUIRE(struct task *task, const uint32_t *data)
+{
+    if (dma_fetch(task->context, va_of(data), &sem, sizeof(sem))) {
+        return fail_memory(task, PPU_FAULT_SEM_MEMORY);
+    }
+    if (ppu_sem_passes(PPU_SEM_COMPARE(data[3]), sem.payload, data[2])) {
+        trace_write(PPU_TRACE_SEM_ACQUIRE, task->correlation, channel_index(task->channel), data[2], data[0] | 1u);
+        return STEP_NEXT;
+    }
+    list_push_back(&commands_acquiring, &task->node);
+    retest_later();
+    return STEP_AGAIN;
+}
+
+static enum step command_INTERRUPT(struct task *task, const uint32_t *data)
+{
+    (void)data;
+    if (task->channel->vector) {
+        vector_raise(task->channel->vector, channel_index(task->channel), task->correlation);
+    }
+    return STEP_NEXT;
+}
+
+/* ---- lists of them ---- */
+
+static bool any_data(const uint32_t *data)
+{
+    (void)data;
+    return true;
+}
+
+static bool aligned_sem(const uint32_t *data)
+{
+    return data[0] % PPU_SEM_ALIGN == 0;
+}
+
+static bool good_release(const uint32_t *data)
+{
+    return aligned_sem(data) && !(data[3] & ~PPU_DMA_FLAG_TIME);
+}
+
+static bool good_acquire(const uint32_t *data)
+{
+    return aligned_sem(data) && data[3] <= PPU_SEM_GREATER_EQUAL;
+}
+
+static bool good_fill(const uint32_t *data)
+{
+    return data[0] % sizeof(uint32_t) == 0 && data[2] % sizeof(uint32_t) == 0;
+}
+
+static const struct command {
+    enum step (*run)(struct task *task, const uint32_t *data);
+    bool (*good)(const uint32_t *data);
+    uint32_t count; /* of data words, or PPU_METHOD_ANY_COUNT */
+} kinds[] = {
+    [PPU_METHOD_NOP] = { command_NOP, any_data, PPU_METHOD_ANY_COUNT },
+    [PPU_METHOD_SEM_ACQUIRE] = { command_SEM_ACQUIRE, good_acquire, 4 },
+    [PPU_METHOD_SEM_RELEASE] = { command_SEM_RELEASE, good_release, 4 },
+    [PPU_METHOD_COPY] = { command_COPY, any_data, 5 },
+    [PPU_METHOD_FILL] = { command_FILL, good_fill, 4 },
+    [PPU_METHOD_INTERRUPT] = { command_INTERRUPT, any_data, 0 },
+};
+
+/* What begins at the first of `left` words; NULL: nothing that may stand in a list. */
+static const struct command *command_at(const uint32_t *word, uint32_t left)
+{
+    uint32_t id = PPU_METHOD_ID(*word), count = PPU_METHOD_COUNT(*word);
+    if ((*word & PPU_METHOD_RESERVED_MASK) || id >= PPU_ARRAY_SIZE(kinds) || !kinds[id].run || count >= left) {
+        return NULL;
+    }
+    bool right_count = kinds[id].count == PPU_METHOD_ANY_COUNT || kinds[id].count == count;
+    return right_count && kinds[id].good(word + 1) ? &kinds[id] : NULL;
+}
+
+uint32_t commands_check(const uint32_t *words, uint32_t count)
+{
+    for (uint32_t at = 0; at < count; at += 1u + PPU_METHOD_COUNT(words[at])) {
+        if (!command_at(&words[at], count - at)) {
+            return at;
+        }
+    }
+    return COMMANDS_GOOD;
+}
+
+void commands_put(const struct task *task, const uint32_t *words, uint32_t count, uint64_t position)
+{
+    struct commands *commands = commands_of(task);
+    *commands = (struct commands){ .count = count, .position = position };
+    memcpy(commands->word, words, count * sizeof(words[0]));
+}
+
+void commands_go_on(struct task *task)
+{
+    list_push_back(&commands_ready, &task->node);
+}
+
+/* What is executed is a copy of the words: they lie where a process that has all of VRAM could change them. */
+static void step_task(struct task *task)
+{
+    struct commands *commands = commands_of(task);
+    uint32_t next = commands->next;
+    uint32_t count = PPU_MIN(commands->count, PPU_ENQUEUE_MAX_WORDS);
+    if (next >= count) {
+        completion_defer(task);
+        return;
+    }
+    uint32_t left = count - next;
+    uint32_t word[LOOKED_AT] = { 0 };
+    memcpy(word, &commands->word[next], PPU_MIN(left, LOOKED_AT) * sizeof(word[0]));
+    const struct command *command = command_at(word, left);
+    if (!command) {
+        fail(task, PPU_FAULT_METHOD_DATA, word[0], 0);
+        return;
+    }
+    enum step step = command->run(task, word + 1);
+    if (step == STEP_NEXT || step == STEP_WAITS) {
+        commands->next = next + 1u + PPU_METHOD_COUNT(word[0]);
+    }
+    if (step == STEP_NEXT) {
+        commands_go_on(task);
+    }
+}
+
+bool commands_run(uint32_t most)
+{
+    for (uint32_t i = 0; i < most && !list_empty(&commands_ready); i++) {
+        step_task(PPU_CONTAINER_OF(list_take_front(&commands_ready), struct task, node));
+    }
+    return !list_empty(&commands_ready);
+}
+
+/* ---- what they wait for ---- */
+
+static void all_go_on(struct list_node *from)
+{
+    if (!list_empty(from)) {
+        struct list_node *first = from->next, *last = from->prev;
+        list_init(from);
+        first->prev = commands_ready.prev;
+        commands_ready.prev->next = first;
+        last->next = &commands_ready;
+        commands_ready.prev = last;
+    }
+}
+
+void commands_copy_ended(void)
+{
+    all_go_on(&starved);
+}
+
+void commands_test_again(void)
+{
+    retest_us = RETEST_FIRST_US;
+    all_go_on(&commands_acquiring);
+}
+
+static void look_again(struct timer *unused)
+{
+    (void)unused;
+    retest_us = PPU_MIN(2u * retest_us, RETEST_MOST_US);
+    all_go_on(&commands_acquiring);
+}
