@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "ppu/macros.h"
+#include "runtime/stream.h"
 #include "runtime/taskq.h"
 #include "runtime/workq.h"
 
@@ -29,6 +30,7 @@ enum ppu_err ppu_block_begin(struct ppu_channel *channel, struct ppu_block **out
     block->data_bytes = 0;
     block->launches = 0;
     block->workq = NULL;
+    block->commands_word = 0;
     return PPU_OK;
 }
 
@@ -64,13 +66,54 @@ static void add_method(struct ppu_block *block, uint32_t method, const uint32_t 
     }
 }
 
+/* May stand among commands. */
+static bool is_command(uint32_t method)
+{
+    const uint32_t commands = 1u << PPU_METHOD_NOP | 1u << PPU_METHOD_SEM_ACQUIRE | 1u << PPU_METHOD_SEM_RELEASE |
+                              1u << PPU_METHOD_COPY | 1u << PPU_METHOD_FILL | 1u << PPU_METHOD_INTERRUPT;
+
+    return method < 32 && (commands >> method & 1u) != 0;
+}
+
 void ppu_block_method(struct ppu_block *block, uint32_t method, const uint32_t *words, uint32_t count)
 {
     if (method > PPU_METHOD_ID(~0u) || count > PPU_METHOD_COUNT(~0u)) {
         block_fail(block, PPU_ERR_BAD_ARG);
         return;
     }
+    if (is_command(method) ? method == PPU_METHOD_FILL && block->commands_word == 0 : block->commands_word != 0) {
+        block_fail(block, PPU_ERR_BAD_ARG);
+        return;
+    }
     add_method(block, method, words, count, PPU_BLOCK_MAX_WORDS - EVENT_WORDS);
+}
+
+void ppu_block_commands(struct ppu_block *block, struct ppu_stream *stream)
+{
+    if (stream->channel->context != block->channel->context) {
+        block_fail(block, PPU_ERR_BAD_ARG);
+        return;
+    }
+    uint32_t word = block->length;
+
+    ppu_block_method(block, PPU_METHOD_ENQUEUE, &stream->index, 1);
+    block->commands_word = word;
+}
+
+void ppu_block_commands_end(struct ppu_block *block)
+{
+    if (block->commands_word == 0) {
+        block_fail(block, PPU_ERR_BAD_ARG);
+        return;
+    }
+    const uint32_t count = block->length - block->commands_word - 1;
+
+    if (count == 1) {
+        block->length = block->commands_word; /* nothing was added */
+    } else if (block->error == PPU_OK) {
+        block->words[block->commands_word] = PPU_METHOD_WORD(PPU_METHOD_ENQUEUE, count);
+    }
+    block->commands_word = 0;
 }
 
 void ppu_block_launch_tmd(struct ppu_block *block, ppu_va_t tmd, uint32_t stream)
@@ -92,6 +135,21 @@ void ppu_block_copy(struct ppu_block *block, ppu_va_t dst, ppu_va_t src, uint64_
             (uint32_t)from, (uint32_t)(from >> 32), (uint32_t)to, (uint32_t)(to >> 32), (uint32_t)step,
         };
         ppu_block_method(block, PPU_METHOD_COPY, words, 5);
+    }
+}
+
+void ppu_block_fill(struct ppu_block *block, ppu_va_t dst, uint32_t word, uint64_t bytes)
+{
+    uint64_t step = 0;
+
+    if (dst.va % sizeof(word) != 0 || bytes % sizeof(word) != 0) {
+        block_fail(block, PPU_ERR_BAD_ARG);
+    }
+    for (uint64_t done = 0; done < bytes && block->error == PPU_OK; done += step) {
+        step = bytes - done < COPY_MAX_BYTES ? bytes - done : COPY_MAX_BYTES;
+        const uint64_t to = dst.va + done;
+        const uint32_t words[] = { (uint32_t)to, (uint32_t)(to >> 32), (uint32_t)step, word };
+        ppu_block_method(block, PPU_METHOD_FILL, words, 4);
     }
 }
 
@@ -243,7 +301,7 @@ static void add_event(struct ppu_block *block, struct ppu_event *event)
     add_method(block, PPU_METHOD_WAIT_IDLE, NULL, 0, PPU_BLOCK_MAX_WORDS);
     add_method(block, PPU_METHOD_SEM_RELEASE, release, 4, PPU_BLOCK_MAX_WORDS);
     add_method(block, PPU_METHOD_INTERRUPT, NULL, 0, PPU_BLOCK_MAX_WORDS);
-    *event = (struct ppu_event){ channel, value, __atomic_load_n(&channel->epoch, __ATOMIC_RELAXED) };
+    *event = (struct ppu_event){ channel, value, __atomic_load_n(&channel->epoch, __ATOMIC_RELAXED), NULL };
 }
 
 static enum ppu_err submit_locked(struct ppu_block *block, struct ppu_event *event)
@@ -270,7 +328,7 @@ static enum ppu_err submit_locked(struct ppu_block *block, struct ppu_event *eve
 
 enum ppu_err ppu_block_submit(struct ppu_block *block, struct ppu_event *event)
 {
-    enum ppu_err err = block->error;
+    enum ppu_err err = block->error == PPU_OK && block->commands_word != 0 ? PPU_ERR_BAD_ARG : block->error;
 
     if (err == PPU_OK) {
         pthread_mutex_lock(&block->channel->lock);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Tells whether the work up to a point of a channel is done (an event), and waits for it. */
+/* Tells whether the work up to a point of a channel or a stream is done (an event), and waits for it. */
 #include "runtime/channel.h"
 #include "runtime/deadline.h"
 #include "runtime/shared.h"
@@ -12,7 +12,8 @@ static bool event_is_stale(const struct ppu_event *event)
 bool ppu_event_done(const struct ppu_event *event)
 {
     /* Partner: the semaphore release of the firmware, after a wait for idle. */
-    uint32_t payload = shared_load_acquire(&event->channel->fence->payload);
+    const struct ppu_sem *fence = event->fence ? event->fence : event->channel->fence;
+    uint32_t payload = shared_load_acquire(&fence->payload);
 
     return !event_is_stale(event) && ppu_sem_passes(PPU_SEM_GREATER_EQUAL, payload, event->value);
 }

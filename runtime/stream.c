@@ -2,6 +2,7 @@
 #include "runtime/stream.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "runtime/block.h"
 #include "runtime/context.h"
@@ -38,6 +39,8 @@ enum ppu_err ppu_stream_destroy(struct ppu_stream *stream)
         enum ppu_err freed = ppu_memory_free(stream->local[i]);
         err = err != PPU_OK ? err : freed;
     }
+    enum ppu_err freed = ppu_memory_free(stream->fence);
+    err = err != PPU_OK ? err : freed;
     tmdq_give(stream->tmdqs, stream->index);
     pthread_mutex_destroy(&stream->lock);
     free(stream);
@@ -80,20 +83,122 @@ enum ppu_err ppu_stream_launch(struct ppu_stream *stream, const struct ppu_kerne
     return ppu_block_submit(block, event);
 }
 
-/* A copy runs beside what follows it: the waits make it a step of the stream. */
+/* ---- tasks that are commands ---- */
+
+/* Where the stream's events count; made when first needed. */
+static enum ppu_err fence_locked(struct ppu_stream *stream)
+{
+    if (stream->fence) {
+        return PPU_OK;
+    }
+    enum ppu_err err =
+        ppu_memory_create(stream->channel->context, PPU_MEMORY_VRAM, sizeof(struct ppu_sem), &stream->fence);
+    if (err == PPU_OK) {
+        memset(ppu_memory_host(stream->fence), 0, sizeof(struct ppu_sem));
+    }
+    return err;
+}
+
+/* With the stream's lock: values rise in the order of submission. */
+static enum ppu_err submit_locked(struct ppu_stream *stream, struct ppu_block *block, struct ppu_event *event)
+{
+    struct ppu_channel *channel = stream->channel;
+
+    if (event) {
+        enum ppu_err err = fence_locked(stream);
+        if (err != PPU_OK) {
+            ppu_block_cancel(block);
+            return err;
+        }
+        *event =
+            (struct ppu_event){ channel, stream->fence_value + 1, __atomic_load_n(&channel->epoch, __ATOMIC_RELAXED),
+                                ppu_memory_host(stream->fence) };
+        ppu_block_release(block, ppu_memory_va(stream->fence, channel->context), event->value, true);
+        ppu_block_interrupt(block);
+    }
+    ppu_block_commands_end(block);
+    enum ppu_err err = ppu_block_submit(block, NULL);
+    if (err == PPU_OK && event) {
+        stream->fence_value = event->value;
+    }
+    return err;
+}
+
+/* A block with commands for the stream; submit_commands() takes it. */
+static enum ppu_err begin_commands(struct ppu_stream *stream, struct ppu_block **block)
+{
+    enum ppu_err err = ppu_block_begin(stream->channel, block);
+
+    if (err == PPU_OK) {
+        ppu_block_commands(*block, stream);
+    }
+    return err;
+}
+
+static enum ppu_err submit_commands(struct ppu_stream *stream, struct ppu_block *block, struct ppu_event *event)
+{
+    pthread_mutex_lock(&stream->lock);
+    enum ppu_err err = submit_locked(stream, block, event);
+    pthread_mutex_unlock(&stream->lock);
+    return err;
+}
+
 enum ppu_err ppu_stream_copy(struct ppu_stream *stream, ppu_va_t dst, ppu_va_t src, uint64_t bytes,
                              struct ppu_event *event)
 {
     struct ppu_block *block = NULL;
-    enum ppu_err err = ppu_block_begin(stream->channel, &block);
+    enum ppu_err err = begin_commands(stream, &block);
 
     if (err != PPU_OK) {
         return err;
     }
-    ppu_block_wait_idle(block);
     ppu_block_copy(block, dst, src, bytes);
-    ppu_block_wait_idle(block);
-    return ppu_block_submit(block, event);
+    return submit_commands(stream, block, event);
+}
+
+enum ppu_err ppu_stream_fill(struct ppu_stream *stream, ppu_va_t dst, uint32_t word, uint64_t bytes,
+                             struct ppu_event *event)
+{
+    struct ppu_block *block = NULL;
+    enum ppu_err err = begin_commands(stream, &block);
+
+    if (err != PPU_OK) {
+        return err;
+    }
+    ppu_block_fill(block, dst, word, bytes);
+    return submit_commands(stream, block, event);
+}
+
+enum ppu_err ppu_stream_acquire(struct ppu_stream *stream, ppu_va_t sem, uint32_t value, enum ppu_sem_compare compare)
+{
+    struct ppu_block *block = NULL;
+    enum ppu_err err = begin_commands(stream, &block);
+
+    if (err != PPU_OK) {
+        return err;
+    }
+    ppu_block_acquire(block, sem, value, compare);
+    return submit_commands(stream, block, NULL);
+}
+
+enum ppu_err ppu_stream_release(struct ppu_stream *stream, ppu_va_t sem, uint32_t value, bool with_time)
+{
+    struct ppu_block *block = NULL;
+    enum ppu_err err = begin_commands(stream, &block);
+
+    if (err != PPU_OK) {
+        return err;
+    }
+    ppu_block_release(block, sem, value, with_time);
+    return submit_commands(stream, block, NULL);
+}
+
+enum ppu_err ppu_stream_event(struct ppu_stream *stream, struct ppu_event *event)
+{
+    struct ppu_block *block = NULL;
+    enum ppu_err err = begin_commands(stream, &block);
+
+    return err == PPU_OK ? submit_commands(stream, block, event) : err;
 }
 
 enum ppu_err ppu_stream_wait(struct ppu_stream *stream, uint64_t timeout_ns)

@@ -372,11 +372,13 @@ uint32_t ppu_workq_channel(const struct ppu_workq *queue);
 
 /* ---- event ---- */
 
-/* Names a point in a channel's work. An event is a value: it may be copied, and need not be destroyed. */
+/* Names a point in the work of a channel or of a stream. An event is a value: it may be copied, and need not be
+ * destroyed. */
 struct ppu_event {
     struct ppu_channel *channel;
     uint32_t value;
-    uint32_t epoch; /* resets of the channel so far */
+    uint32_t epoch;              /* resets of the channel so far */
+    const struct ppu_sem *fence; /* counts up to the value; NULL: the channel's */
 };
 
 /*
@@ -554,6 +556,15 @@ void ppu_block_interrupt(struct ppu_block *block);
 void ppu_block_round(struct ppu_block *block, struct ppu_workq *queue);
 /* Notifies the queue's task that entries may have been published. */
 void ppu_block_feed(struct ppu_block *block, const struct ppu_taskq *queue);
+/*
+ * What is added from here to ppu_block_commands_end() is a task of the stream (B15): a copy, a fill, semaphore
+ * operations, interrupts, in any number. They are executed one after the other when the stream has come to them, and
+ * the stream goes on when the last has ended. The channel does not wait for them. Anything else in between is BAD_ARG.
+ */
+void ppu_block_commands(struct ppu_block *block, struct ppu_stream *stream);
+void ppu_block_commands_end(struct ppu_block *block);
+/* Only among commands. The address and `bytes` are multiples of 4. */
+void ppu_block_fill(struct ppu_block *block, ppu_va_t dst, uint32_t word, uint64_t bytes);
 /* Adds any method with its data words. */
 void ppu_block_method(struct ppu_block *block, uint32_t method, const uint32_t *words, uint32_t count);
 /*
@@ -577,9 +588,20 @@ uint32_t ppu_stream_index(const struct ppu_stream *stream);
 /* Submits a block with one launch. `event` may be NULL. */
 enum ppu_err ppu_stream_launch(struct ppu_stream *stream, const struct ppu_kernel *kernel,
                                const struct ppu_launch *launch, struct ppu_event *event);
-/* Copies after all that the channel was given before, and before all that follows. */
+/*
+ * Each of these is a task of the stream (B15): it is done after all that the stream was given before, and before all
+ * that follows there. Neither the channel nor another stream waits for it. `event` may be NULL; it is the stream's: the
+ * work before it is what the stream was given. Errors: NO_MEMORY, NO_VRAM, BAD_ARG, TIMEOUT as ppu_block_submit().
+ */
 enum ppu_err ppu_stream_copy(struct ppu_stream *stream, ppu_va_t dst, ppu_va_t src, uint64_t bytes,
                              struct ppu_event *event);
+enum ppu_err ppu_stream_fill(struct ppu_stream *stream, ppu_va_t dst, uint32_t word, uint64_t bytes,
+                             struct ppu_event *event);
+/* The stream goes on when the semaphore's payload passes. */
+enum ppu_err ppu_stream_acquire(struct ppu_stream *stream, ppu_va_t sem, uint32_t value, enum ppu_sem_compare compare);
+enum ppu_err ppu_stream_release(struct ppu_stream *stream, ppu_va_t sem, uint32_t value, bool with_time);
+/* An event of what the stream was given so far. */
+enum ppu_err ppu_stream_event(struct ppu_stream *stream, struct ppu_event *event);
 /* Waits for all that the stream's channel was given so far, at most `timeout_ns`. */
 enum ppu_err ppu_stream_wait(struct ppu_stream *stream, uint64_t timeout_ns);
 
