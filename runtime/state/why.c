@@ -196,6 +196,8 @@ static void why_parked(const struct view *view, uint32_t row, struct ppu_why *wh
         say(why, PPU_WHY_CHILDREN, "waits for %u tasks that its threads have launched", children);
     } else if (taskq != NO_QUEUE) {
         say(why, PPU_WHY_QUEUE_EMPTY, "waits for entries of task queue %u, which is empty", taskq);
+    } else if (task_get(view, PPU_STATE_TASK_NEST, row) == NO_QUEUE) { /* threads that wait have a nest */
+        say(why, PPU_WHY_COMMANDS, "executes commands: a copy, a fill or a semaphore holds up its stream");
     } else {
         say(why, PPU_WHY_ENTRIES, "waits for entries of a work queue to come free");
     }

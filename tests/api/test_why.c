@@ -195,12 +195,32 @@ static void after_a_fault(void **state)
     assert_int_equal(ppu_event_error(&event, &error), PPU_ERR_CANCELLED);
 }
 
+/* A list of commands at an acquire, and a grid of the stream behind it. */
+static void commands_wait(void **state)
+{
+    struct api *api = *state;
+    struct gate gate = gate_new(api);
+    struct ppu_memory *sem = api_memory(api, PPU_MEMORY_VRAM, 4096);
+    struct ppu_event event;
+
+    api_set_word(gate.memory, 0, 1);
+    check(ppu_stream_acquire(api->stream, (ppu_va_t){ api_va(api, sem) }, 1, PPU_SEM_EQUAL));
+    gate_launch(&gate, api->stream, 1, 0, &event);
+    struct ppu_why why = wait_channel(api->channel, PPU_WHY_IDLE);
+    wait_task(api->device, latest_task(api), PPU_WHY_BEHIND);
+    check(ppu_task_why(api->device, latest_task(api), &why));
+    wait_task(api->device, why.other, PPU_WHY_COMMANDS);
+    api_set_word(sem, 0, 1);
+    check(ppu_event_wait(&event, LONG_NS));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         api_test("a wait that is over names the task that runs", time_is_over),
         api_test("a task waits behind another", behind),
         api_test("a channel waits at a semaphore", at_a_semaphore),
+        api_test("a stream stands at a semaphore", commands_wait),
         api_test("a task waits for a slot", slots_are_taken),
         api_test("a channel was stopped by a fault", after_a_fault),
     };

@@ -202,7 +202,8 @@ static void states_of_tasks(void **state)
         { PPU_TASK_STATE_RUNNING, PPU_WHY_RUNS, "runs in slot 4" },
         { PPU_TASK_STATE_STOPPING, PPU_WHY_GIVES_WAY, "gives up slot 4" },
         { PPU_TASK_STATE_KILLING, PPU_WHY_KILLED, "is being ended in slot 4" },
-        { PPU_TASK_STATE_PARKED, PPU_WHY_ENTRIES, "waits for entries of a work queue to come free" },
+        { PPU_TASK_STATE_PARKED, PPU_WHY_COMMANDS,
+          "executes commands: a copy, a fill or a semaphore holds up its stream" },
         { PPU_TASK_STATE_DRAINING, PPU_WHY_SUBTREE, "has run, and 0 tasks that its threads launched have not ended" },
         { PPU_TASK_STATE_ENDED, PPU_WHY_COMPLETES, "has ended and is being completed" },
         { PPU_TASK_STATE_LINKING, PPU_WHY_COMPLETES, "has ended and is being completed" },
@@ -216,6 +217,9 @@ static void states_of_tasks(void **state)
         put(machine, PPU_STATE_TASK_STATE, ASKED, rows[i].state);
         expect(machine, rows[i].reason, rows[i].text);
     }
+    put(machine, PPU_STATE_TASK_NEST, ASKED, 0);
+    put(machine, PPU_STATE_TASK_STATE, ASKED, PPU_TASK_STATE_PARKED);
+    expect(machine, PPU_WHY_ENTRIES, "waits for entries of a work queue to come free");
 }
 
 static void a_handle_that_is_stale(void **state)
