@@ -540,6 +540,66 @@ static void add_copy(struct block *block, struct fuzz_input *input)
     add(block, length < 200 ? length * 4u : length < 250 ? (uint32_t)length << 10 : fuzz_u32(input));
 }
 
+static void add_release(struct block *block, struct fuzz_input *input)
+{
+    add(block, PPU_METHOD_WORD(PPU_METHOD_SEM_RELEASE, 4));
+    add_address(block, world_address(input));
+    add(block, fuzz_u8(input));
+    add(block, fuzz_u8(input) & 1u);
+}
+
+static void add_fill(struct block *block, struct fuzz_input *input)
+{
+    uint8_t length = fuzz_u8(input);
+
+    add(block, PPU_METHOD_WORD(PPU_METHOD_FILL, 4));
+    add_address(block, world_address(input) & ~3ull);
+    add(block, length < 250 ? length * length & ~3u : fuzz_u32(input));
+    add(block, fuzz_u32(input));
+}
+
+/* A list of commands for a stream. */
+static void add_commands(struct block *block, struct fuzz_input *input)
+{
+    uint32_t at = block->length;
+    uint8_t how = fuzz_u8(input);
+
+    add(block, 0);
+    add(block, how < 64 ? PPU_STREAM_NONE : how % 40u);
+    for (uint32_t left = 1 + how % 4u; left > 0; left--) {
+        switch (fuzz_u8(input) % 5) {
+        case 0:
+            add_acquire(block, input);
+            break;
+        case 1:
+            add_copy(block, input);
+            break;
+        case 2:
+            add_fill(block, input);
+            break;
+        case 3:
+            add(block, PPU_METHOD_WORD(PPU_METHOD_INTERRUPT, 0));
+            break;
+        default:
+            add_release(block, input);
+            break;
+        }
+    }
+    block->word[at] = PPU_METHOD_WORD(PPU_METHOD_ENQUEUE, block->length - at - 1);
+}
+
+/* Most are of no method that there is. */
+static void add_any_word(struct block *block, struct fuzz_input *input)
+{
+    uint32_t word = fuzz_u32(input);
+
+    if (word % 2u == 0 && block->length < BLOCK_BYTES / 8) {
+        add_commands(block, input);
+    } else {
+        add(block, word);
+    }
+}
+
 static void add_method(struct block *block, struct fuzz_input *input)
 {
     switch (fuzz_u8(input) % 12) {
@@ -548,10 +608,7 @@ static void add_method(struct block *block, struct fuzz_input *input)
         break;
     case 1:
     case 2:
-        add(block, PPU_METHOD_WORD(PPU_METHOD_SEM_RELEASE, 4));
-        add_address(block, world_address(input));
-        add(block, fuzz_u8(input));
-        add(block, fuzz_u8(input) & 1u);
+        add_release(block, input);
         break;
     case 3:
         add(block, PPU_METHOD_WORD(PPU_METHOD_WAIT_IDLE, 0));
@@ -573,7 +630,7 @@ static void add_method(struct block *block, struct fuzz_input *input)
         add(block, PPU_METHOD_WORD(PPU_METHOD_INTERRUPT, 0));
         break;
     default:
-        add(block, fuzz_u32(input));
+        add_any_word(block, input);
         break;
     }
 }
