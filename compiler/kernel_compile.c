@@ -27,12 +27,9 @@ static LLVMTypeRef byval_type(LLVMValueRef function, uint32_t argument)
 }
 
 /* Bytes of arguments that leave room for what the launcher puts behind them. */
-static uint64_t most_arguments(const struct compilation *compilation, const struct kernel_info *kernel)
+static uint64_t most_arguments(const struct kernel_info *kernel)
 {
-    const uint64_t bounds = sanitize_is_bounded(compilation, kernel->function)
-                                ? kernel->argument_count * (uint64_t)sizeof(struct ppu_sanitizer_bounds)
-                                : 0;
-    const uint64_t behind = sizeof(struct ppu_implicit_args) + 16 + bounds;
+    const uint64_t behind = sizeof(struct ppu_implicit_args) + 16 + kernel->bounds_bytes;
 
     return behind < PPU_MAX_PARAM ? PPU_MAX_PARAM - behind : 0;
 }
@@ -42,7 +39,10 @@ static void lay_out_arguments(struct compilation *compilation, struct kernel_inf
     uint64_t at = 0;
 
     kernel->argument_count = LLVMCountParams(kernel->function);
-    const uint64_t most = most_arguments(compilation, kernel);
+    kernel->bounds_bytes = sanitize_is_bounded(compilation, kernel->function)
+                               ? kernel->argument_count * (uint32_t)sizeof(struct ppu_sanitizer_bounds)
+                               : 0;
+    const uint64_t most = most_arguments(kernel);
     kernel->arguments = arena_new(&compilation->arena, struct kernel_argument, kernel->argument_count + 1);
     for (uint32_t i = 0; i < kernel->argument_count; i++) {
         LLVMTypeRef byval = byval_type(kernel->function, i);

@@ -236,20 +236,14 @@ static bool marks(const struct compilation *compilation, const struct kernel_inf
     return kernel->implicit_at != 0 && sanitize_marks(compilation, kernel->function);
 }
 
-/* Returns the bytes that one argument has of them. */
-static uint32_t bounds_bytes(const struct compilation *compilation, const struct kernel_info *kernel)
-{
-    return is_bounded(compilation, kernel) ? (uint32_t)sizeof(struct ppu_sanitizer_bounds) : 0;
-}
-
 /* Narrow arguments are read as the words they lie in. */
-static uint32_t param_bytes(const struct compilation *compilation, const struct kernel_info *kernel)
+static uint32_t param_bytes(const struct kernel_info *kernel)
 {
     const uint32_t word = sizeof(uint32_t);
 
-    return kernel->implicit_at != 0 ? kernel->implicit_at + (uint32_t)sizeof(struct ppu_implicit_args) +
-                                          kernel->argument_count * bounds_bytes(compilation, kernel)
-                                    : (kernel->explicit_bytes + word - 1) / word * word;
+    return kernel->implicit_at != 0
+               ? kernel->implicit_at + (uint32_t)sizeof(struct ppu_implicit_args) + kernel->bounds_bytes
+               : (kernel->explicit_bytes + word - 1) / word * word;
 }
 
 static uint32_t allowed(const struct kernel_info *kernel)
@@ -275,7 +269,7 @@ static void add_kernel(struct compilation *compilation, const struct kernel_info
         .flags = kernel->flags,
         .shared_bytes = kernel->shared_bytes,
         .local_bytes = kernel->local_bytes,
-        .param_bytes = param_bytes(compilation, kernel),
+        .param_bytes = param_bytes(kernel),
         .cta = { kernel->cta[0], kernel->cta[1], kernel->cta[2] },
         .implicit_at = kernel->implicit_at,
         .argument_first = (uint32_t)(tables->arguments.len / sizeof(struct ppu_argument_entry)),
@@ -314,7 +308,7 @@ static struct ppu_child child_of(const struct compilation *compilation, const st
             .local_bytes = kernel->local_bytes,
             .cta = { 1, 1, 1 },
             .grid = { 1, 1, 1 },
-            .param_bytes = param_bytes(compilation, kernel),
+            .param_bytes = param_bytes(kernel),
         },
         .implicit_at = kernel->implicit_at,
     };

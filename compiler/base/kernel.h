@@ -29,6 +29,7 @@ struct kernel_info {
     struct kernel_argument *arguments;
     uint32_t argument_count;
     uint32_t explicit_bytes;    /* of all arguments */
+    uint32_t bounds_bytes;      /* of struct ppu_sanitizer_bounds behind the implicit arguments */
     uint32_t implicit_at;       /* where struct ppu_implicit_args lies; 0: the kernel does not read it */
     struct function *functions; /* that it calls, callees first */
     uint32_t function_count;

@@ -220,6 +220,18 @@ static void load_constant(struct isel *s, struct mir_ref to, uint64_t value, uin
     }
 }
 
+/* True in blocks that end in a report of a sanitizer: hardly any lane ever comes there. */
+static bool is_rare(const struct isel *s)
+{
+    static const char report[] = "__ppu_sanitizer_report";
+    LLVMValueRef insn = s->block < s->ir->flow->count ? LLVMGetFirstInstruction(s->ir->blocks[s->block]) : NULL;
+
+    while (insn && (!ir_is_instruction(insn, LLVMCall) || strcmp(ir_callee(insn), report) != 0)) {
+        insn = LLVMGetNextInstruction(insn);
+    }
+    return insn;
+}
+
 /* A constant in a scalar register that lives everywhere, while there is room for them. */
 static struct mir_ref pooled(struct isel *s, uint64_t value, uint32_t words)
 {
@@ -231,7 +243,7 @@ static struct mir_ref pooled(struct isel *s, uint64_t value, uint32_t words)
             return s->pool[i].ref;
         }
     }
-    if (s->pool_words + words > s->pool_limit) {
+    if (s->pool_words + words > s->pool_limit || is_rare(s)) {
         return (struct mir_ref){ 0 };
     }
     s->pool = arena_grow(&s->compilation->arena, s->pool, sizeof(s->pool[0]), s->pool_count, &s->pool_cap);

@@ -43,8 +43,10 @@ static void join_param_loads(struct pipeline *p)
 {
     const struct kernel_info *kernel = p->input->kernel;
 
-    param_loads_join(p->mir, kernel->implicit_at != 0 ? kernel->implicit_at + (uint32_t)sizeof(struct ppu_implicit_args)
-                                                      : kernel->explicit_bytes);
+    param_loads_join(p->mir,
+                     kernel->implicit_at != 0
+                         ? kernel->implicit_at + (uint32_t)sizeof(struct ppu_implicit_args) + kernel->bounds_bytes
+                         : kernel->explicit_bytes);
 }
 
 static void convert_branches(struct pipeline *p)

@@ -24,12 +24,13 @@ enum ppu_sanitize {
  * of a kernel that PPU_KERNEL_BOUNDED asks for them. The launcher writes them; zeros for what is no pointer.
  */
 struct ppu_sanitizer_bounds {
-    uint64_t base;  /* address, or offset in shared memory */
+    uint64_t base;  /* address, or offset in shared memory; a multiple of PPU_SANITIZER_ALIGN */
     uint64_t bytes; /* PPU_SANITIZER_ANY: not known; 0: there is no object */
     uint64_t marks; /* where those of its bytes lie, as `base`; 0: all of them count as written */
 };
 PPU_ASSERT_SIZE(struct ppu_sanitizer_bounds, 24);
 
+#define PPU_SANITIZER_ALIGN 16u
 #define PPU_SANITIZER_ANY 0x7fffffffffffffffull
 #define PPU_SANITIZER_WRITTEN 0xffu /* mark of a byte that was written since its object was made; 0: it was not */
 

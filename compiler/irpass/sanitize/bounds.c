@@ -72,17 +72,40 @@ static LLVMValueRef holds_length(const struct emitter *e, LLVMValueRef offset, L
     return LLVMBuildAnd(e->builder, begins, ends, "");
 }
 
-/* The first offset at which an access of so many bytes is no longer inside. */
-static LLVMValueRef limit_of(const struct emitter *e, LLVMValueRef bytes, uint64_t length)
+/* An access that is aligned, in an object that begins at a multiple of PPU_SANITIZER_ALIGN, is so within it. */
+static bool is_aligned(const struct access *access)
 {
-    LLVMValueRef less = emit_number(e, length - 1);
-    LLVMValueRef fits = LLVMBuildICmp(e->builder, LLVMIntUGT, bytes, less, "");
+    const bool moves = ir_is_instruction(access->insn, LLVMLoad) || ir_is_instruction(access->insn, LLVMStore);
 
+    return moves && (access->bytes & (access->bytes - 1)) == 0 && access->bytes <= PPU_SANITIZER_ALIGN &&
+           LLVMGetAlignment(access->insn) >= access->bytes;
+}
+
+/* Whole pieces of so many bytes, where the launch tells how many there are: at the function's begin, for all lanes. */
+static LLVMValueRef whole_pieces(const struct emitter *e, LLVMValueRef bytes, LLVMValueRef less)
+{
+    struct emitter at = { e->compilation, LLVMCreateBuilderInContext(e->compilation->llvm) };
+
+    emit_behind(&at, bytes);
+    LLVMValueRef whole = LLVMBuildAnd(at.builder, bytes, LLVMConstNot(less), "");
+    LLVMDisposeBuilder(at.builder);
+    return whole;
+}
+
+/* The first offset at which the access is no longer inside. */
+static LLVMValueRef limit_of(const struct emitter *e, const struct access *access, LLVMValueRef bytes)
+{
+    LLVMValueRef less = emit_number(e, access->bytes - 1);
+
+    if (LLVMIsAInstruction(bytes) && is_aligned(access)) {
+        return whole_pieces(e, bytes, less);
+    }
+    LLVMValueRef fits = LLVMBuildICmp(e->builder, LLVMIntUGT, bytes, less, "");
     return LLVMBuildSelect(e->builder, fits, LLVMBuildSub(e->builder, bytes, less, ""), emit_number(e, 0), "");
 }
 
 LLVMValueRef bounds_hold(const struct emitter *e, const struct access *access, LLVMValueRef offset, LLVMValueRef bytes)
 {
     return access->bytes == 0 ? holds_length(e, offset, bytes, bounds_length(e, access))
-                              : LLVMBuildICmp(e->builder, LLVMIntULT, offset, limit_of(e, bytes, access->bytes), "");
+                              : LLVMBuildICmp(e->builder, LLVMIntULT, offset, limit_of(e, access, bytes), "");
 }
