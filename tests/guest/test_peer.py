@@ -11,6 +11,7 @@ from pathlib import Path
 TOP = Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(TOP / "tests"))
 
+import guests
 import tap
 
 
@@ -21,6 +22,10 @@ def both_ways():
                                "--", "--ppus", "2", "--", TOP / sys.argv[1]], stdin=subprocess.DEVNULL, capture_output=True, text=True)
     assert done.returncode == 0 and done.stdout.endswith("both ways\n"), done
 
+
+if guests.SERVED:
+    print("1..1\nok 1 PPUs of a guest copy from and to each other's VRAM # SKIP a stock QEMU names no file for another device's memory")
+    sys.exit(0)
 
 if __name__ == "__main__":
     tap.main([("PPUs of a guest copy from and to each other's VRAM [A8]", both_ways)])

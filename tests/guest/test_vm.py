@@ -33,7 +33,7 @@ class Machine:
         self.share = self.folder / "share"
         self.share.mkdir(parents=True)
         self.qmp = self.folder / "guest.qmp"
-        for file in (guests.PROGRAMS / "user", TOP / "build/kernels/counter.ppu", TOP / "build/kernels/fair.ppu",
+        for file in (guests.PROGRAMS / "user", TOP / "build/kernels/counter.ppu", TOP / "build/kernels/fair.ppu", TOP / "build/kernels/told.ppu",
                      TOP / "build/firmware/picolibc/ppufw.bin"):
             shutil.copy(file, self.share)
         (self.share / "script").write_text("export PPU_FIRMWARE=ppufw.bin\n" + script)
@@ -159,6 +159,24 @@ def test_paused():
                 time.sleep(0.3)
             assert machine.hear("counted ") == str(400 * LANES)
             machine.end()
+
+
+# of the shell: its files are in memory, as the shares of a guest do not outlive its sleep. What the kernel ran through is told afterwards.
+SLEEP = ("{ cp user *.ppu ppufw.bin /tmp; cd /tmp; mkfifo line; ./user through told.ppu <line >out & exec 3>line\n"
+         "until grep -q running out; do sleep 0.1; done; echo sleeping\n"
+         "echo devices >/sys/power/pm_test; echo freeze >/sys/power/state; echo woken $?\n"
+         "echo told >&3; exec 3>&-; wait; echo $(tail -n 1 out); echo again $(./user count counter.ppu 20 2>&1); sleep 1000; }\n")
+
+
+def test_sleep():
+    """While a kernel runs. No clock of these machines wakes them up, so the kernel does it by itself after five seconds."""
+    with tempfile.TemporaryDirectory() as folder, Server() as server:
+        with Machine(f"{folder}/a", server.paths, SLEEP) as machine:
+            machine.hear("sleeping")
+            assert machine.hear("woken ") == "0"
+            assert machine.hear("counted ") == str(LANES)
+            assert machine.hear("again counted ") == str(20 * LANES)
+        host_counts(server)
 
 
 class Accesses:
@@ -290,6 +308,7 @@ CASES = [
     ("a snapshot of machine or server is refused", test_snapshot),
 ]
 if guests.KIND == "x86":
+    CASES.append(("a guest that suspends its devices while a kernel runs goes on with both", test_sleep))
     CASES.append(("a launch costs no access to a register, and no message for a doorbell that is looked for", test_messages))
     CASES.append(("the same without an IOMMU", test_messages_without_iommu))
 if guests.KIND == "x86":  # its machine has slots that are large enough, as its firmware sees to it

@@ -3,7 +3,8 @@
  * Uses a PPU as the tests of machines that come and go tell it to.
  *   user count IMAGE N   launches a kernel N times, one after the other, and checks what it has counted
  *   user endless IMAGE   launches a kernel that never ends, says "running", and then says how the wait for it ended
- * IMAGE is that of tests/kernels/counter.s, or of fair.s.
+ *   user through IMAGE   launches a kernel that runs until a line is read, says "running", and then what it has counted
+ * IMAGE is that of tests/kernels/counter.s, of fair.s, or of told.s.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +14,7 @@
 
 #define WAIT_NS (600ull * 1000000000u)
 #define LANES 32u
+#define TOLD_WORD 16u /* of the memory: its second half begins there, and told.s waits for it */
 
 struct user {
     struct ppu_device *device;
@@ -47,7 +49,7 @@ static void launch(struct user *user, const char *name)
 {
     const struct ppu_kernel *kernel = NULL;
     const uint64_t va = ppu_memory_va(user->memory, user->context).va;
-    const uint64_t params[] = { va, va + 64 };
+    const uint64_t params[] = { va, va + sizeof(uint32_t) * TOLD_WORD };
     const struct ppu_launch what = { .grid = { 1 }, .cta = { LANES }, .params = params, .param_bytes = sizeof(params) };
 
     need(ppu_kernel_find(user->program, name, &kernel), name, NULL);
@@ -85,6 +87,26 @@ static int endless(struct user *user)
     return EXIT_SUCCESS;
 }
 
+/* The kernel runs until a line is read. */
+static int through(struct user *user)
+{
+    volatile uint32_t *counter = ppu_memory_host(user->memory);
+    char line[16];
+
+    launch(user, "told");
+    puts("running");
+    fflush(stdout);
+    if (!fgets(line, sizeof(line), stdin) || *counter != 0) {
+        printf("counted %u before it was told\n", *counter);
+        return EXIT_FAILURE;
+    }
+    counter[TOLD_WORD] = 1;
+    need(ppu_stream_wait(user->stream, WAIT_NS), "wait", NULL);
+    printf("counted %u\n", *counter);
+    ppu_device_close(user->device);
+    return EXIT_SUCCESS;
+}
+
 int main(int argc, char **argv)
 {
     struct user user = { 0 };
@@ -97,6 +119,10 @@ int main(int argc, char **argv)
         open_user(&user, argv[2]);
         return endless(&user);
     }
-    fputs("usage: user count IMAGE N | user endless IMAGE\n", stderr);
+    if (argc == 3 && strcmp(argv[1], "through") == 0) {
+        open_user(&user, argv[2]);
+        return through(&user);
+    }
+    fputs("usage: user count IMAGE N | user endless IMAGE | user through IMAGE\n", stderr);
     return EXIT_FAILURE;
 }
