@@ -88,6 +88,8 @@
 .set method.LAUNCH, 196612
 .set method.COPY, 327685
 .set method.FEED, 65543
+.set method.ENQUEUE, 268369928
+.set method.FILL, 262153
 .set method.INTERRUPT, 6
 .set workq_acquire.compare, 16
 .set workq_acquire.words, 5
