@@ -454,8 +454,9 @@ struct print_source launch_choose(struct launch *launch, cl_kernel kernel, uint3
                                   char name[EVENT_VARIANT_BYTES])
 {
     const struct _cl_program *program = kernel->program;
+    const uint32_t tables = checked_tables(kernel, launch);
 
-    if (!launch->tasks && checked_tables(kernel, launch) == 0) { /* variants check nothing */
+    if (!launch->tasks && tables == 0) { /* variants check nothing */
         variant_choose(kernel, launch, ppu_index, name);
     }
     if (!may_print(kernel)) {
@@ -463,8 +464,8 @@ struct print_source launch_choose(struct launch *launch, cl_kernel kernel, uint3
     }
     const struct variant_code *code = launch->variant ? &launch->variant->code : NULL;
     const struct ppu_program *loaded = code ? code->on[ppu_index] : program->on[ppu_index];
-    return (struct print_source){ code ? &code->view : &program->view, ppu_program_code_va(loaded).va,
-                                  checked_tables(kernel, launch), program->context };
+    return (struct print_source){ code ? &code->view : &program->view, ppu_program_code_va(loaded).va, tables,
+                                  program->context };
 }
 
 /* The kernel as the queue's device has it. */
