@@ -209,17 +209,22 @@ static bool good_fill(const uint32_t *data)
     return data[0] % sizeof(uint32_t) == 0 && data[2] % sizeof(uint32_t) == 0;
 }
 
+/* Data words of each method. */
+enum {
+#define PPU_METHOD(name, id, count, title, doc) COUNT_##name = (count),
+#include "ppu/method.def"
+#undef PPU_METHOD
+};
+
+#define COMMAND(name, good) [PPU_METHOD_##name] = { command_##name, good, COUNT_##name }
+
 static const struct command {
     enum step (*run)(struct task *task, const uint32_t *data);
     bool (*good)(const uint32_t *data);
     uint32_t count; /* of data words, or PPU_METHOD_ANY_COUNT */
 } kinds[] = {
-    [PPU_METHOD_NOP] = { command_NOP, any_data, PPU_METHOD_ANY_COUNT },
-    [PPU_METHOD_SEM_ACQUIRE] = { command_SEM_ACQUIRE, good_acquire, 4 },
-    [PPU_METHOD_SEM_RELEASE] = { command_SEM_RELEASE, good_release, 4 },
-    [PPU_METHOD_COPY] = { command_COPY, any_data, 5 },
-    [PPU_METHOD_FILL] = { command_FILL, good_fill, 4 },
-    [PPU_METHOD_INTERRUPT] = { command_INTERRUPT, any_data, 0 },
+    COMMAND(NOP, any_data),  COMMAND(SEM_ACQUIRE, good_acquire), COMMAND(SEM_RELEASE, good_release),
+    COMMAND(COPY, any_data), COMMAND(FILL, good_fill),           COMMAND(INTERRUPT, any_data),
 };
 
 /* What begins at the first of `left` words; NULL: nothing that may stand in a list. */
