@@ -1,33 +1,35 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "qemu-device/tier/ops.h"
 #include "ppu/macros.h"
+#include "qemu-device/core/engine/convert.h"
 #include "qemu-device/core/tier/unit.h"
 
 #include <stddef.h>
 
 /* ---- functions of the kit ---- */
 
-#define CONVERSION_ROW(from, to, rounding, sat, td, ta, expression) \
-    { PPU_TYPE_##from, PPU_TYPE_##to, PPU_ROUND_##rounding, { "CVT_" #from "_" #to, #td #ta "zz", false } },
-
 struct conversion {
     uint8_t from, to, round;
     struct tier_op op;
 };
 
-#define LEVEL_INLINE static inline
-#include "qemu-device/core/engine/inner/arithmetic.c.inc"
+static const struct conversion conversions[] = {
+#define CONVERSION(from, to, rounding, td, ta, expression) \
+    { PPU_TYPE_##from, PPU_TYPE_##to, PPU_ROUND_##rounding, { "CVT_" #from "_" #to, #td #ta "zz", false } },
+#include "qemu-device/core/engine/conversions.def"
+#undef CONVERSION
+};
 
-static const struct conversion conversions[] = { CONVERSIONS(CONVERSION_ROW) };
-
-/* Between whole numbers that keep their value the rounding says nothing. */
 static struct tier_op conversion_of(const struct ppu_insn *insn)
 {
-    const bool whole = insn->stype < PPU_TYPE_F16 && insn->dtype < PPU_TYPE_F16;
+    const bool rounds = convert_rounds(insn->stype, insn->dtype);
 
-    for (size_t i = 0; i < PPU_ARRAY_SIZE(conversions) && !insn->sat; i++) {
+    if (insn->sat && convert_saturates(insn->stype, insn->dtype)) {
+        return (struct tier_op){ NULL, NULL, false };
+    }
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(conversions); i++) {
         const struct conversion *const row = &conversions[i];
-        if (row->from == insn->stype && row->to == insn->dtype && (whole || row->round == insn->round)) {
+        if (row->from == insn->stype && row->to == insn->dtype && (!rounds || row->round == insn->round)) {
             return row->op;
         }
     }

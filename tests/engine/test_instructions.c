@@ -423,6 +423,53 @@ static void conversions_of_all_types(void **state)
     }
 }
 
+/* Every half as a source, and each float halfway between two halves, with its neighbours, as what becomes a half. */
+static void conversions_of_all_halves(void **state)
+{
+    static const struct {
+        const char *body;
+        uint32_t stype, dtype;
+    } cases[] = {
+        { "cvt.f32.f16 v16, v10", PPU_TYPE_F16, PPU_TYPE_F32 },
+        { "cvt.f64.f16 v16, v10", PPU_TYPE_F16, PPU_TYPE_F64 },
+        { "cvt.s32.f16.rtz v16, v10", PPU_TYPE_F16, PPU_TYPE_S32 },
+        { "cvt.u32.f16.rtz v16, v10", PPU_TYPE_F16, PPU_TYPE_U32 },
+        { "cvt.f16.f32 v16, v10", PPU_TYPE_F32, PPU_TYPE_F16 },
+        { "cvt.f16.f64 v16, v10", PPU_TYPE_F64, PPU_TYPE_F16 },
+    };
+    struct rig *rig = *state;
+
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(cases); i++) {
+        const uint32_t round = cases[i].dtype <= PPU_TYPE_S32 ? PPU_ROUND_RTZ : PPU_ROUND_RNE;
+
+        load_program(rig, cases[i].body);
+        for (uint32_t half = 0; half < 65536; half += LANES) {
+            uint64_t in[LANES][OPERANDS] = { 0 }, out[LANES];
+
+            for (uint32_t lane = 0; lane < LANES; lane++) {
+                const float from =
+                    reference_f(reference_convert(half + lane, PPU_TYPE_F16, PPU_TYPE_F32, round, false));
+                const float to =
+                    reference_f(reference_convert(half + lane + 1, PPU_TYPE_F16, PPU_TYPE_F32, round, false));
+                const double middle = ((double)from + to) / 2;
+
+                in[lane][0] = half + lane;
+                if (cases[i].stype == PPU_TYPE_F32) {
+                    in[lane][0] = (reference_of_f((float)middle) + half / LANES % 3 - 1) & UINT32_MAX;
+                } else if (cases[i].stype == PPU_TYPE_F64) {
+                    in[lane][0] = reference_of_d(middle) + half / LANES % 3 - 1;
+                }
+            }
+            run_program(rig, in, out);
+            for (uint32_t lane = 0; lane < LANES; lane++) {
+                check(cases[i].body, out[lane],
+                      reference_convert(in[lane][0], cases[i].stype, cases[i].dtype, round, false), in[lane],
+                      ppu_type_words(cases[i].dtype));
+            }
+        }
+    }
+}
+
 /* ---- predicates, lanes ---- */
 
 static void lanes_exchange(void **state)
@@ -656,6 +703,8 @@ int main(void)
         { "conversions to nearest are those of C [A7]", conversions_like_the_host, rig_setup_slices, rig_teardown,
           NULL },
         { "conversions of all types like the model [A7]", conversions_of_all_types, rig_setup_slices, rig_teardown,
+          NULL },
+        { "conversions of all halves like the model [A7]", conversions_of_all_halves, rig_setup_slices, rig_teardown,
           NULL },
         { "lanes exchange, vote and select [A7]", lanes_exchange, rig_setup_slices, rig_teardown, NULL },
         { "every width of memory access [A7]", widths_of_memory, rig_setup_slices, rig_teardown, NULL },
