@@ -253,6 +253,14 @@ static uint32_t allowed(const struct kernel_info *kernel)
     return (cut ? PPU_KERNEL_CUT : 0) | (work_item_sizes_are(kernel->function, "false") ? PPU_KERNEL_RAGGED : 0);
 }
 
+static uint32_t gained(struct compilation *compilation, const struct kernel_info *kernel)
+{
+    const bool straight = kernel->function_count == 0 && ir_new(compilation, kernel->function)->flow->loop_count == 0;
+
+    return (shape_matters(kernel->function) ? PPU_KERNEL_GAINS_WORK_GROUP : 0) |
+           (straight ? PPU_KERNEL_GAINS_LARGE_CTAS : 0);
+}
+
 static void add_kernel(struct compilation *compilation, const struct kernel_info *kernel, struct tables *tables)
 {
     const uint32_t name = bytes_text(&tables->text, kernel->name); /* the first: no attributes lie at 0 */
@@ -275,7 +283,7 @@ static void add_kernel(struct compilation *compilation, const struct kernel_info
         .argument_first = (uint32_t)(tables->arguments.len / sizeof(struct ppu_argument_entry)),
         .argument_count = kernel->argument_count,
         .attributes = add_attributes(compilation, kernel->function, tables),
-        .gains = shape_matters(kernel->function) ? PPU_KERNEL_GAINS_WORK_GROUP : 0,
+        .gains = (uint16_t)gained(compilation, kernel),
         .allows = allowed(kernel),
     };
 

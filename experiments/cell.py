@@ -59,9 +59,9 @@ def keys(description):
 
 
 def environment(machine, folder):
-    """Launches take kernels as they were written: a variant is there as soon as the host has compiled it."""
+    """Launches are as the program wrote them: a variant is there as soon as the host has compiled it."""
     wanted = {"PPU_DEVICE": "native", "PPU_RUN_OPTIONS": "--deterministic", "PPU_COUNTS": str(folder / "counts"),
-              "PPU_CACHE": "off", "PPU_ALIAS": "off", "OCL_ICD_VENDORS": str(TOP / "build/opencl/ppu.icd"),
+              "PPU_CACHE": "off", "PPU_ALIAS": "off", "PPU_WORK_GROUPS": "asked", "OCL_ICD_VENDORS": str(TOP / "build/opencl/ppu.icd"),
               "PPU_RUN": str(shape.LAUNCHER), "PPU_FIRMWARE": str(TOP / "build/firmware/picolibc/ppufw.bin")}
     text = shape.properties_text(machine)
     return {name: value for name, value in os.environ.items() if not name.startswith("PPU_") or name == "PPU_QEMU"} \

@@ -65,9 +65,10 @@ PPU_ASSERT_SIZE(struct ppu_program_header, 64);
 #define PPU_KERNEL_RAGGED (1u << 1) /* the last CTA of each dimension may have fewer threads than the others */
 #define PPU_KERNEL_ALLOWS (PPU_KERNEL_CUT | PPU_KERNEL_RAGGED)
 
-/* Bits of ppu_kernel_entry.gains: what of a launch is asked, which code made for it alone may gain from (F4). */
-#define PPU_KERNEL_GAINS_WORK_GROUP (1u << 0) /* the work-group's size */
-#define PPU_KERNEL_GAINS PPU_KERNEL_GAINS_WORK_GROUP
+/* Bits of ppu_kernel_entry.gains: what the time of a launch depends on. */
+#define PPU_KERNEL_GAINS_WORK_GROUP (1u << 0) /* it asks for the CTA's size, which code made for one may know (F4) */
+#define PPU_KERNEL_GAINS_LARGE_CTAS (1u << 1) /* it has no loops: to begin and end a CTA takes much of its time */
+#define PPU_KERNEL_GAINS (PPU_KERNEL_GAINS_WORK_GROUP | PPU_KERNEL_GAINS_LARGE_CTAS)
 
 struct ppu_kernel_entry {
     uint32_t name;           /* offset into text */

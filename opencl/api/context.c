@@ -9,6 +9,7 @@
 #include "opencl/build/compile_thread.h"
 #include "opencl/submit/device_queue.h"
 #include "opencl/submit/service_thread.h"
+#include "opencl/submit/work_group.h"
 
 #define NOTICE_BYTES (PPU_ERROR_TEXT_BYTES + 100u)
 
@@ -196,6 +197,7 @@ static cl_context context_new(cl_uint count, const cl_device_id *devices, const 
         return NULL;
     }
     object_init(&context->object, OBJECT_context);
+    context->as_asked = work_group_as_asked();
     context->calls_end = &context->calls;
     pthread_mutex_init(&context->lock, NULL);
     pthread_mutex_init(&context->device_queues_lock, NULL);

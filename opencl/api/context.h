@@ -36,6 +36,7 @@ struct _cl_context {
     void(CL_CALLBACK *notify)(const char *text, const void *data, size_t bytes, void *user);
     void *user;
     struct ppu_context *ppu; /* the first */
+    bool as_asked;           /* work-groups (PPU_WORK_GROUPS) */
 
     pthread_mutex_t device_queues_lock; /* of device_queues */
     struct device_queues device_queues[MAX_DEVICES];

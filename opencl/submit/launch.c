@@ -9,6 +9,7 @@
 #include "opencl/submit/launch.h"
 #include "opencl/submit/sanitizer.h"
 #include "opencl/submit/task_queue.h"
+#include "opencl/submit/work_group.h"
 #include "opencl/variants/variant.h"
 #include "opencl/variants/variant_choose.h"
 #include "ppu/macros.h"
@@ -249,17 +250,6 @@ struct space {
     cl_command_queue tasks;                /* has an entry for each group, and there is no range; NULL: a grid */
 };
 
-/* The largest divisor of `n` that is at most `most`. */
-static size_t divisor(size_t n, size_t most)
-{
-    size_t found = 1;
-
-    for (size_t i = 2; i <= most && i <= n; i++) {
-        found = n % i == 0 ? i : found;
-    }
-    return found;
-}
-
 static size_t global_size(const struct space *space, cl_uint i)
 {
     return i < space->dim ? space->global[i] : 1;
@@ -268,13 +258,9 @@ static size_t global_size(const struct space *space, cl_uint i)
 /* As many work-items as a work-group can have: what begins and ends a work-group is paid less often. */
 static void choose_work_group(cl_kernel kernel, const struct space *space, uint32_t cta[3])
 {
-    size_t most = kernel_max_work_group(kernel);
+    const size_t range[3] = { global_size(space, 0), global_size(space, 1), global_size(space, 2) };
 
-    for (cl_uint i = 0; i < 3; i++) {
-        size_t size = divisor(global_size(space, i), most);
-        cta[i] = (uint32_t)size;
-        most /= size;
-    }
+    work_group_choose(range, kernel_max_work_group(kernel), cta);
 }
 
 static uint32_t largest_dimension(const struct space *space)
@@ -393,6 +379,34 @@ static void settle_work_group(cl_kernel kernel, const struct space *space, uint3
     }
 }
 
+/* True when no work-item sees its work-group, and nobody is told of it: what checks itself names it in its reports. */
+static bool is_unseen(cl_kernel kernel, const struct space *space)
+{
+    const struct ppu_kernel_entry *entry = kernel->entry;
+    const uint32_t checks = PPU_KERNEL_BOUNDED | PPU_KERNEL_CELLS | PPU_KERNEL_MARKS;
+
+    return !kernel->program->context->as_asked && !space->tasks && (entry->allows & PPU_KERNEL_CUT) != 0 &&
+           (entry->assumes & checks) == 0 && !is_fixed(entry);
+}
+
+/*
+ * Work-groups that nobody sees have another shape than asked for, once it is known that those would be accepted, where
+ * the kernel has no loop. Where it has, threads that are near each other mostly leave together, and all others wait.
+ */
+static void regroup(cl_kernel kernel, const struct space *space, struct launch *launch)
+{
+    const size_t range[3] = { global_size(space, 0), global_size(space, 1), global_size(space, 2) };
+    const struct ppu_launch asked = launch->launch;
+    const bool whole = (asked.edge[0] | asked.edge[1] | asked.edge[2]) == 0;
+
+    if (whole && is_unseen(kernel, space) && (kernel->entry->gains & PPU_KERNEL_GAINS_LARGE_CTAS) != 0 &&
+        work_group_reshape(range, kernel_max_work_group(kernel), kernel->entry->wave,
+                           kernel->program->context->device->info->sms, launch->launch.cta) &&
+        set_grid(kernel, space, launch) != CL_SUCCESS) {
+        launch->launch = asked; /* a dimension has too many */
+    }
+}
+
 static cl_int set_space(cl_kernel kernel, const struct space *space, struct launch *launch)
 {
     uint32_t *cta = launch->launch.cta;
@@ -404,7 +418,13 @@ static cl_int set_space(cl_kernel kernel, const struct space *space, struct laun
         settle_work_group(kernel, space, cta);
         cut(kernel, space, launch);
     }
-    return error == CL_SUCCESS ? set_grid(kernel, space, launch) : error;
+    if (error == CL_SUCCESS) {
+        error = set_grid(kernel, space, launch);
+    }
+    if (error == CL_SUCCESS && space->local) {
+        regroup(kernel, space, launch);
+    }
+    return error;
 }
 
 static bool is_empty(const struct space *space)

@@ -222,6 +222,29 @@ static uint32_t allows(struct device *device, const char *parameters, const char
     return device->kernel.allows & PPU_KERNEL_CUT;
 }
 
+/* Kernels without loops. */
+static void gains(void **state)
+{
+    static const struct {
+        const char *body;
+        uint32_t gains;
+    } cases[] = {
+        { "o[get_global_id(0)] = 1;", PPU_KERNEL_GAINS_LARGE_CTAS },
+        { "int i = get_global_id(0); if (o[i] > 3) o[i] = sin((float)i) * 100;", PPU_KERNEL_GAINS_LARGE_CTAS },
+        { "int i = get_global_id(0); for (int k = 0; k < 3; k++) o[i + k] = k;", PPU_KERNEL_GAINS_LARGE_CTAS },
+        { "int i = get_global_id(0); for (int k = 0; k < o[i]; k++) o[i] += k;", 0 },
+        { "while (atomic_add(o, 1) != 7) { }", 0 },
+    };
+    struct device *device = *state;
+
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(cases); i++) {
+        allows(device, "", cases[i].body);
+        if ((device->kernel.gains & PPU_KERNEL_GAINS_LARGE_CTAS) != cases[i].gains) {
+            fail_msg("gains %u: %s", device->kernel.gains, cases[i].body);
+        }
+    }
+}
+
 /* All that shows a group to a thread: where it is not used, launches may be cut. */
 static void cuts(void **state)
 {
@@ -268,6 +291,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         { "indexes of all kinds reach their elements [A7]", addresses, device_setup, device_teardown, NULL },
         { "who needs small ids says so [A7]", small_ids, device_setup, device_teardown, NULL },
+        { "who has no loop gains from large work-groups", gains, device_setup, device_teardown, NULL },
         { "only who cannot see its group lets launches be cut [A7]", cuts, device_setup, device_teardown, NULL },
     };
 

@@ -19,9 +19,9 @@ PROGRAM = TOP / "build/plain/tests/dbg-debuggee"
 ENVIRONMENT = os.environ | {"OCL_ICD_VENDORS": str(TOP / "build/opencl/ppu.icd"), "PPU_CACHE": "off"}
 
 
-def start(orders, *arguments, options=("--batch",)):
+def start(orders, *arguments, options=("--batch",), program=PROGRAM):
     texts = [word for order in orders for word in ("-ex", order)]
-    return subprocess.Popen([DEBUGGER, *options, *texts, "--", PROGRAM, *arguments], env=ENVIRONMENT, text=True,
+    return subprocess.Popen([DEBUGGER, *options, *texts, "--", program, *arguments], env=ENVIRONMENT, text=True,
                             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
 
 
@@ -170,6 +170,13 @@ def as_built():
     assert "all is right" in output and "Breakpoint 1, " not in output, output
 
 
+def work_groups():
+    for options, wanted in ((("--batch",), "asked, 1"), (("--batch", "--as-built"), "asked, ")):
+        process = start(["run"], "-c", 'echo "groups $PPU_WORK_GROUPS, $PPU_DEBUG_KERNELS."', options=options, program="/bin/sh")
+        output, _ = process.communicate(timeout=100)
+        assert f"groups {wanted}." in output, output
+
+
 if __name__ == "__main__":
     tap.main([
         ("a kernel of an unmodified program stops, is stepped by lines and functions, and ends well", stops_and_steps),
@@ -184,4 +191,5 @@ if __name__ == "__main__":
         ("commands come from a file", scripts),
         ("help lists all commands, and wrong ones are told", helps),
         ("--as-built leaves the program's options alone", as_built),
+        ("work-groups are those that the program asks for", work_groups),
     ])

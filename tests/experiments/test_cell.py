@@ -80,7 +80,7 @@ def kernels_as_written():
     """Which launch is the first that takes a variant depends on the host, so none does."""
     with tempfile.TemporaryDirectory() as folder:
         program = Path(folder) / "told"
-        program.write_text('#!/bin/sh\n[ "$PPU_ALIAS" = off ]\necho "variants $?"\n'
+        program.write_text('#!/bin/sh\n[ "$PPU_ALIAS $PPU_WORK_GROUPS" = "off asked" ]\necho "variants $?"\n'
                            f'exec {TOP}/build/plain/tools/study-grain "$@"\n')
         program.chmod(0o755)
         small = Small(how="queue", command=f"{program} {{how}} {{grain}}")

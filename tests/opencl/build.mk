@@ -2,7 +2,7 @@
 # OpenCL from a program's side: through the ICD loader on QEMU, and linked with the joined machine, sanitizers on.
 CL_TEST_CFLAGS := -D_GNU_SOURCE
 # Those below have rules of their own.
-CL_OWN := allocation_failures cache channels confine foreign narrow_device no_subvector overlap patience two_devices
+CL_OWN := allocation_failures cache channels confine foreign narrow_device no_subvector overlap patience two_devices work_group
 CL_TESTS := $(filter-out $(CL_OWN),$(patsubst tests/opencl/test_%.c,%,$(wildcard tests/opencl/test_*.c)))
 CL_SOURCE_CFLAGS := $(JOINED_CFLAGS)
 
@@ -67,6 +67,9 @@ cts: $(BUILD)/opencl/ppu.icd $(QEMU) firmware ## run OpenCL's conformance suite 
 
 # Places of arguments, without a device.
 $(eval $(call ppu_test,opencl-overlap,tests/opencl/test_overlap.c opencl/variants/overlap.c,,))
+
+# Shapes of work-groups, without a device.
+$(eval $(call ppu_test,opencl-work-group,tests/opencl/test_work_group.c opencl/submit/work_group.c,-D_GNU_SOURCE,))
 
 # What waiting for a variant is worth, without a device.
 $(eval $(call ppu_test,opencl-patience,tests/opencl/test_patience.c opencl/variants/variant_patience.c,,))

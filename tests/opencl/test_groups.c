@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "opencl/api/cl_ppu.h"
 #include "ppu/macros.h"
 #include "tests/opencl/fixture.h"
 
@@ -377,6 +378,116 @@ static void primes_have_large_groups(void **state)
     check(clReleaseKernel(kernel));
 }
 
+/* ---- work-groups that no work-item sees ---- */
+
+#define NUMBERS 16384u
+
+/* Warp instructions of a launch in a context that has them as asked for, or not. Each id comes once. */
+static cl_ulong insns_of(struct fixture *f, const char *groups, const char *text, cl_uint dim, const size_t *global,
+                         const size_t *local)
+{
+    static const size_t offset[3] = { 3, 5, 7 };
+    static cl_uint out[NUMBERS];
+    const cl_uint none = 0;
+    struct fixture own = { .device = f->device };
+    cl_int error = CL_SUCCESS;
+    cl_ulong insns = 0;
+
+    setenv("PPU_WORK_GROUPS", groups, 1);
+    own.context = clCreateContext(NULL, 1, &own.device, NULL, NULL, &error);
+    check(error);
+    unsetenv("PPU_WORK_GROUPS");
+    own.queue = clCreateCommandQueueWithProperties(own.context, own.device, NULL, &error);
+    check(error);
+    cl_kernel kernel = kernel_of(&own, text, "-cl-std=CL3.0", "k");
+    cl_mem to = clCreateBuffer(own.context, CL_MEM_READ_WRITE, sizeof(out), NULL, &error);
+    check(error);
+    check(clEnqueueFillBuffer(own.queue, to, &none, sizeof(none), 0, sizeof(out), 0, NULL, NULL));
+    check(clSetKernelArg(kernel, 0, sizeof(to), &to));
+    check(clEnqueueNDRangeKernel(own.queue, kernel, dim, offset, global, local, 0, NULL, NULL));
+    read_all(&own, to, sizeof(out), out);
+    for (uint32_t i = 0; i < NUMBERS; i++) {
+        assert_int_equal(out[i], 1);
+    }
+    check(clGetCommandQueueInfo(own.queue, CL_QUEUE_COUNTER_PPU(0), sizeof(insns), &insns, NULL));
+    check(clReleaseMemObject(to));
+    check(clReleaseKernel(kernel));
+    check(clReleaseCommandQueue(own.queue));
+    check(clReleaseContext(own.context));
+    return insns;
+}
+
+#define LINE "kernel void k(global uint *out) { uint id = get_global_id(0) - 3; "
+
+/* Fewer warps execute the same where work-groups are not seen, and as many as asked for where they are. */
+static void unseen_groups_are_reshaped(void **state)
+{
+    static const struct {
+        const char *text;
+        cl_uint dim;
+        size_t global[3], local[3];
+        bool fewer;
+    } cases[] = {
+        { LINE "out[id] += 1; }", 1, { NUMBERS }, { 16 }, true },
+        { "kernel void k(global uint *out) { out[(get_global_id(1) - 5) * 128 + get_global_id(0) - 3] += 1; }",
+          2,
+          { 128, 128 },
+          { 8, 2 },
+          true },
+        { "kernel void k(global uint *out)\n"
+          "{ out[((get_global_id(2) - 7) * 32 + get_global_id(1) - 5) * 16 + get_global_id(0) - 3] += 1; }",
+          3,
+          { 16, 32, 32 },
+          { 4, 1, 2 },
+          true },
+        { LINE "uint n = id; while (n > 1) n = n % 2 != 0 ? n * 3 + 1 : n / 2; out[id] += n <= 1; }",
+          1,
+          { NUMBERS },
+          { 16 },
+          false },
+        { LINE "barrier(CLK_GLOBAL_MEM_FENCE); out[id] += 1; }", 1, { NUMBERS }, { 16 }, false },
+        { LINE "out[id] += get_local_size(0) == 16; }", 1, { NUMBERS }, { 16 }, false },
+        { "kernel void k(global uint *out) { out[get_group_id(0) * 16 + get_local_id(0)] += 1; }",
+          1,
+          { NUMBERS },
+          { 16 },
+          false },
+        { "__attribute__((reqd_work_group_size(16, 1, 1))) " LINE "out[id] += 1; }", 1, { NUMBERS }, { 16 }, false },
+        { LINE "out[id] += 1; }", 1, { NUMBERS }, { 512 }, false }, /* each SM has some */
+    };
+    struct fixture *f = *state;
+
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(cases); i++) {
+        const cl_ulong asked = insns_of(f, "asked", cases[i].text, cases[i].dim, cases[i].global, cases[i].local);
+        const cl_ulong insns = insns_of(f, "auto", cases[i].text, cases[i].dim, cases[i].global, cases[i].local);
+
+        printf("# %zu: %llu warp instructions, %llu as asked for\n", i, (unsigned long long)insns,
+               (unsigned long long)asked);
+        assert_true(cases[i].fewer ? insns * 3 < asked : insns == asked);
+    }
+}
+
+/* What is not accepted stays so. */
+static void unseen_groups_are_checked(void **state)
+{
+    struct fixture *f = *state;
+    cl_kernel kernel = kernel_of(f, LINE "out[id] = 1; }", "-cl-std=CL1.2", "k");
+    cl_mem to = fixture_buffer(f, 0, 4096 * sizeof(cl_uint), NULL);
+    const size_t global = 4096, odd = 48, none = 0, much = 1 << 20;
+
+    check(clSetKernelArg(kernel, 0, sizeof(to), &to));
+    assert_int_equal(clEnqueueNDRangeKernel(f->queue, kernel, 1, NULL, &global, &odd, 0, NULL, NULL),
+                     CL_INVALID_WORK_GROUP_SIZE);
+    assert_int_equal(clEnqueueNDRangeKernel(f->queue, kernel, 1, NULL, &global, &none, 0, NULL, NULL),
+                     CL_INVALID_WORK_GROUP_SIZE);
+    assert_int_equal(clEnqueueNDRangeKernel(f->queue, kernel, 1, NULL, &much, &much, 0, NULL, NULL),
+                     CL_INVALID_WORK_ITEM_SIZE);
+    check(clReleaseMemObject(to));
+    check(clReleaseKernel(kernel));
+}
+
+/* ---- blocks ---- */
+
 /* What kernels enqueue has such work-groups, too, and is asked about its sub-groups. */
 static void blocks_need_not_divide(void **state)
 {
@@ -484,6 +595,8 @@ int main(void)
         cl_test("a program that promises work-groups of one size has them", promises_are_kept),
         cl_test("blocks need not divide their range [B1]", blocks_need_not_divide),
         cl_test("a prime number of work-items has large work-groups", primes_have_large_groups),
+        cl_test("work-groups that no work-item sees have another shape", unseen_groups_are_reshaped),
+        cl_test("a wrong local size is refused where nobody sees it", unseen_groups_are_checked),
     };
 
     return cmocka_run_group_tests_name("groups", tests, NULL, NULL);

@@ -16,7 +16,7 @@
 #include "tools/trace/clock.h"
 
 #define WANTED_NS (5ull * CLOCK_NS_PER_S)
-#define VARIABLES_OWN 2u
+#define VARIABLES_OWN 3u
 
 static volatile sig_atomic_t interrupted;
 
@@ -188,9 +188,10 @@ static pid_t start_debugged(const struct session *session)
             memcpy(variable, start.variable, (size_t)given * sizeof(*variable));
         }
         variable[given] = (struct start_variable){ "PPU_TRACE", session->door.path };
-        variable[given + 1] = (struct start_variable){ "PPU_DEBUG_KERNELS", "1" };
+        variable[given + 1] = (struct start_variable){ "PPU_WORK_GROUPS", "asked" };
+        variable[given + 2] = (struct start_variable){ "PPU_DEBUG_KERNELS", "1" };
         start.variable = variable;
-        start.variables = given + (session->as_built ? 1 : VARIABLES_OWN);
+        start.variables = given + (session->as_built ? VARIABLES_OWN - 1 : VARIABLES_OWN);
         start.ignores_interrupts = true;
         pid = start_program(&start);
     }
