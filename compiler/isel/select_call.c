@@ -125,6 +125,9 @@ static bool select_primitive(struct isel *s, LLVMValueRef call)
     case PRIMITIVE_FLOAT_OF_U64:
         select_rounded(s, call, PPU_TYPE_F32, PPU_TYPE_U64);
         return true;
+    case PRIMITIVE_FLOAT_OF_F64:
+        select_rounded(s, call, PPU_TYPE_F32, PPU_TYPE_F64);
+        return true;
     case PRIMITIVE_DOUBLE_OF_S64:
         select_rounded(s, call, PPU_TYPE_F64, PPU_TYPE_S64);
         return true;

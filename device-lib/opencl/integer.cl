@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Implements integer functions and conversions that libclc gets wrong at the ends of the range. */
+/* Implements integer functions, and conversions that libclc gets wrong at the ends of the range and near zero. */
 #include "primitive.h"
 
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
@@ -39,6 +39,7 @@ ROUNDINGS(float, int, long)
 ROUNDINGS(float, uint, ulong)
 ROUNDINGS(float, long, long)
 ROUNDINGS(float, ulong, ulong)
+ROUNDINGS(float, double, double) /* libclc's have no -0 */
 ROUNDINGS(double, long, long)
 ROUNDINGS(double, ulong, ulong)
 
@@ -93,5 +94,6 @@ WIDTHS(CONVERSIONS, float, int)
 WIDTHS(CONVERSIONS, float, uint)
 WIDTHS(CONVERSIONS, float, long)
 WIDTHS(CONVERSIONS, float, ulong)
+WIDTHS(CONVERSIONS, float, double)
 WIDTHS(CONVERSIONS, double, long)
 WIDTHS(CONVERSIONS, double, ulong)

@@ -24,9 +24,10 @@ enum library_round {
 #include "ppu/isa.def"
 };
 
-/* Integers rounded as asked; `round` is a constant. */
+/* Numbers rounded as asked; `round` is a constant. */
 float __attribute__((const)) __ppu_float_of_long(long x, uint round);
 float __attribute__((const)) __ppu_float_of_ulong(ulong x, uint round);
+float __attribute__((const)) __ppu_float_of_double(double x, uint round);
 double __attribute__((const)) __ppu_double_of_long(long x, uint round);
 double __attribute__((const)) __ppu_double_of_ulong(ulong x, uint round);
 

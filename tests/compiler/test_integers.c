@@ -365,6 +365,67 @@ static void conversions(void **state)
     assert_int_equal(misses, 0);
 }
 
+static const double doubles_in[] = { 0.0,
+                                     0x1p-149,
+                                     0x1p-150,
+                                     0x1.8p-149,
+                                     0x1.fffffffffffffp-150, /* becomes a float that is farther from 0 */
+                                     0x1p-1074,
+                                     0x1p-1000,
+                                     1.0,
+                                     0x1.0000010000001p+0,
+                                     0x1.00001p-126,
+                                     0x1.fffffffp-127,
+                                     0x1.fffffep+127,
+                                     0x1.ffffffp+127,
+                                     0x1p+128,
+                                     0x1p+1000,
+                                     0.1,
+                                     1e30,
+                                     INFINITY };
+#define DOUBLES (2 * PPU_ARRAY_SIZE(doubles_in)) /* and the negative ones */
+
+/* Doubles to floats in each direction, signs of zeros with them; alone and as vectors. */
+static void doubles(void **state)
+{
+    struct device *device = *state;
+    uint32_t misses = 0;
+
+    device_load(device,
+                "kernel void d(global float *o, global const double *a)\n"
+                "{\n"
+                "    size_t i = get_global_id(0);\n"
+                "    double x = a[i];\n"
+                "    double2 y = (double2)(x, 3);\n"
+                "    vstore4((float4)(convert_float_rte(x), convert_float_rtz(x), convert_float_rtp(x),\n"
+                "                     convert_float_rtn(x)), i * 2, o);\n"
+                "    vstore4((float4)(convert_float2_rte(y).x, convert_float2_rtz(y).x, convert_float2_rtp(y).x,\n"
+                "                     convert_float2_rtn(y).x), i * 2 + 1, o);\n"
+                "}\n",
+                NULL);
+    device_kernel(device, "d");
+    float *out = device_buffer(device, 0, DOUBLES * 2 * ROUNDINGS * sizeof(*out));
+    double *in = device_buffer(device, 1, DOUBLES * sizeof(*in));
+    for (uint32_t i = 0; i < DOUBLES; i++) {
+        in[i] = i % 2 != 0 ? -doubles_in[i / 2] : doubles_in[i / 2];
+    }
+    device_run(device, 1, 1, DOUBLES, 1);
+    for (uint32_t i = 0; i < DOUBLES * 2 * ROUNDINGS; i++) {
+        const struct rounding *const rounding = &roundings[i % ROUNDINGS];
+        volatile double from = in[i / ROUNDINGS / 2];
+        volatile float wanted;
+
+        fesetround(rounding->mode);
+        wanted = (float)from;
+        fesetround(FE_TONEAREST);
+        if (out[i] != wanted || signbit(out[i]) != signbit(wanted)) {
+            print_error("convert_float%s(%a) is %a, not %a\n", rounding->suffix, from, (double)out[i], (double)wanted);
+            misses++;
+        }
+    }
+    assert_int_equal(misses, 0);
+}
+
 /* ---- division ---- */
 
 /* Of two numbers, and of vectors in which an element or two cannot be divided. */
@@ -513,6 +574,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         { "integer functions of every type are exact [A7]", integers, device_setup, device_teardown, NULL },
         { "conversions round and saturate as asked [A7]", conversions, device_setup, device_teardown, NULL },
+        { "doubles become floats rounded in each direction, with their signs", doubles, device_setup, device_teardown,
+          NULL },
         { "division by zero and of the smallest number by -1 touches nothing else [A7]", divisions, device_setup,
           device_teardown, NULL },
         { "what LLVM leaves undefined has a value [A7]", undefined, device_setup, device_teardown, NULL },
