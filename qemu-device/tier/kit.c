@@ -114,7 +114,8 @@ LEVEL_INLINE uint64_t raw_of_g(double value)
     }
 #include "qemu-device/core/engine/alu.def"
 
-#define CONVERSION(stype, dtype, round, td, ta, expression) OPERATION(CVT_##stype##_##dtype, td, ta, z, z, expression)
+#define CONVERSION(stype, dtype, round, td, ta, expression) \
+    OPERATION(CVT_##stype##_##dtype##_##round, td, ta, z, z, expression)
 #include "qemu-device/core/engine/conversions.def"
 
 /* ---- comparisons: all ones where they hold ---- */

@@ -15,7 +15,10 @@ struct conversion {
 
 static const struct conversion conversions[] = {
 #define CONVERSION(from, to, rounding, td, ta, expression) \
-    { PPU_TYPE_##from, PPU_TYPE_##to, PPU_ROUND_##rounding, { "CVT_" #from "_" #to, #td #ta "zz", false } },
+    { PPU_TYPE_##from,                                     \
+      PPU_TYPE_##to,                                       \
+      PPU_ROUND_##rounding,                                \
+      { "CVT_" #from "_" #to "_" #rounding, #td #ta "zz", false } },
 #include "qemu-device/core/engine/conversions.def"
 #undef CONVERSION
 };

@@ -428,29 +428,33 @@ static void conversions_of_all_halves(void **state)
 {
     static const struct {
         const char *body;
-        uint32_t stype, dtype;
+        uint32_t stype, dtype, round;
     } cases[] = {
-        { "cvt.f32.f16 v16, v10", PPU_TYPE_F16, PPU_TYPE_F32 },
-        { "cvt.f64.f16 v16, v10", PPU_TYPE_F16, PPU_TYPE_F64 },
-        { "cvt.s32.f16.rtz v16, v10", PPU_TYPE_F16, PPU_TYPE_S32 },
-        { "cvt.u32.f16.rtz v16, v10", PPU_TYPE_F16, PPU_TYPE_U32 },
-        { "cvt.f16.f32 v16, v10", PPU_TYPE_F32, PPU_TYPE_F16 },
-        { "cvt.f16.f64 v16, v10", PPU_TYPE_F64, PPU_TYPE_F16 },
+        { "cvt.f32.f16 v16, v10", PPU_TYPE_F16, PPU_TYPE_F32, PPU_ROUND_RNE },
+        { "cvt.f64.f16 v16, v10", PPU_TYPE_F16, PPU_TYPE_F64, PPU_ROUND_RNE },
+        { "cvt.s32.f16.rtz v16, v10", PPU_TYPE_F16, PPU_TYPE_S32, PPU_ROUND_RTZ },
+        { "cvt.u32.f16.rtz v16, v10", PPU_TYPE_F16, PPU_TYPE_U32, PPU_ROUND_RTZ },
+        { "cvt.f16.f32 v16, v10", PPU_TYPE_F32, PPU_TYPE_F16, PPU_ROUND_RNE },
+        { "cvt.f16.f32.rtz v16, v10", PPU_TYPE_F32, PPU_TYPE_F16, PPU_ROUND_RTZ },
+        { "cvt.f16.f32.rtp v16, v10", PPU_TYPE_F32, PPU_TYPE_F16, PPU_ROUND_RTP },
+        { "cvt.f16.f32.rtn v16, v10", PPU_TYPE_F32, PPU_TYPE_F16, PPU_ROUND_RTN },
+        { "cvt.f16.f64 v16, v10", PPU_TYPE_F64, PPU_TYPE_F16, PPU_ROUND_RNE },
+        { "cvt.f16.f64.rtz v16, v10", PPU_TYPE_F64, PPU_TYPE_F16, PPU_ROUND_RTZ },
+        { "cvt.f16.f64.rtp v16, v10", PPU_TYPE_F64, PPU_TYPE_F16, PPU_ROUND_RTP },
+        { "cvt.f16.f64.rtn v16, v10", PPU_TYPE_F64, PPU_TYPE_F16, PPU_ROUND_RTN },
     };
     struct rig *rig = *state;
 
     for (size_t i = 0; i < PPU_ARRAY_SIZE(cases); i++) {
-        const uint32_t round = cases[i].dtype <= PPU_TYPE_S32 ? PPU_ROUND_RTZ : PPU_ROUND_RNE;
-
         load_program(rig, cases[i].body);
         for (uint32_t half = 0; half < 65536; half += LANES) {
             uint64_t in[LANES][OPERANDS] = { 0 }, out[LANES];
 
             for (uint32_t lane = 0; lane < LANES; lane++) {
                 const float from =
-                    reference_f(reference_convert(half + lane, PPU_TYPE_F16, PPU_TYPE_F32, round, false));
+                    reference_f(reference_convert(half + lane, PPU_TYPE_F16, PPU_TYPE_F32, PPU_ROUND_RNE, false));
                 const float to =
-                    reference_f(reference_convert(half + lane + 1, PPU_TYPE_F16, PPU_TYPE_F32, round, false));
+                    reference_f(reference_convert(half + lane + 1, PPU_TYPE_F16, PPU_TYPE_F32, PPU_ROUND_RNE, false));
                 const double middle = ((double)from + to) / 2;
 
                 in[lane][0] = half + lane;
@@ -463,9 +467,39 @@ static void conversions_of_all_halves(void **state)
             run_program(rig, in, out);
             for (uint32_t lane = 0; lane < LANES; lane++) {
                 check(cases[i].body, out[lane],
-                      reference_convert(in[lane][0], cases[i].stype, cases[i].dtype, round, false), in[lane],
+                      reference_convert(in[lane][0], cases[i].stype, cases[i].dtype, cases[i].round, false), in[lane],
                       ppu_type_words(cases[i].dtype));
             }
+        }
+    }
+}
+
+/* Doubles near floats, and halfway between two, in each direction; those below the least and above the largest, too. */
+static void conversions_of_doubles_to_floats(void **state)
+{
+    static const char *const bodies[PPU_ROUND_COUNT] = { [PPU_ROUND_RNE] = "cvt.f32.f64 v16, v10",
+                                                         [PPU_ROUND_RTZ] = "cvt.f32.f64.rtz v16, v10",
+                                                         [PPU_ROUND_RTP] = "cvt.f32.f64.rtp v16, v10",
+                                                         [PPU_ROUND_RTN] = "cvt.f32.f64.rtn v16, v10" };
+    struct rig *rig = *state;
+    uint64_t random = random_seed();
+
+    for (uint32_t i = 0; i < PPU_ROUND_COUNT * 512u; i++) {
+        const uint32_t round = i / 512;
+        uint64_t in[LANES][OPERANDS] = { 0 }, out[LANES];
+
+        for (uint32_t lane = 0; lane < LANES; lane++) {
+            const uint64_t bits = operand(&random);
+            const double near = (double)reference_f(bits), next = (double)reference_f(bits + 1);
+            in[lane][0] = reference_of_d(lane % 2 != 0 ? (near + next) / 2 : near) + lane / 2 % 3 - 1;
+        }
+        if (i % 512 == 0) {
+            load_program(rig, bodies[round]);
+        }
+        run_program(rig, in, out);
+        for (uint32_t lane = 0; lane < LANES; lane++) {
+            check(bodies[round], out[lane], reference_convert(in[lane][0], PPU_TYPE_F64, PPU_TYPE_F32, round, false),
+                  in[lane], 1);
         }
     }
 }
@@ -704,6 +738,8 @@ int main(void)
           NULL },
         { "conversions of all types like the model [A7]", conversions_of_all_types, rig_setup_slices, rig_teardown,
           NULL },
+        { "conversions of doubles to floats like the model [A7]", conversions_of_doubles_to_floats, rig_setup_slices,
+          rig_teardown, NULL },
         { "conversions of all halves like the model [A7]", conversions_of_all_halves, rig_setup_slices, rig_teardown,
           NULL },
         { "lanes exchange, vote and select [A7]", lanes_exchange, rig_setup_slices, rig_teardown, NULL },
