@@ -344,5 +344,6 @@ int main(void)
         cl_test("sizes of groups and numbers in them [F4]", sizes_of_groups),
     };
 
+    setenv("PPU_WORK_GROUPS", "asked", 1); /* when the context is made: facts tell of these */
     return cmocka_run_group_tests_name("opencl: variants for shapes", tests, NULL, NULL);
 }
