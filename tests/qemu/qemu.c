@@ -402,6 +402,17 @@ static void bar_map(struct ppu *ppu, unsigned bar, uint64_t *next)
     }
 }
 
+/* Until then VRAM leads nowhere, as drivers know. */
+static void wait_until_cleared(const struct ppu *ppu)
+{
+    int ms = 0;
+
+    while (ppu_read(ppu, PPU_REG_MCU_STATE) == PPU_MCU_CLEARING) {
+        assert_true(ms++ < PATIENCE_MS);
+        sleep_ms(1);
+    }
+}
+
 struct ppu ppu_map(struct qemu *qemu, unsigned index)
 {
     struct ppu ppu = { .qemu = qemu, .config = ECAM + ((uint64_t)(index + 1) << 15) };
@@ -413,6 +424,7 @@ struct ppu ppu_map(struct qemu *qemu, unsigned index)
     bar_map(&ppu, PPU_BAR_DOORBELLS, &next_64);
     bar_map(&ppu, PPU_BAR_VRAM, &next_64);
     ppu_set_bus_master(&ppu, true);
+    wait_until_cleared(&ppu);
     return ppu;
 }
 

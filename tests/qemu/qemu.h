@@ -45,7 +45,10 @@ void qemu_write(struct qemu *qemu, uint64_t address, uint32_t value);
 void qemu_write16(struct qemu *qemu, uint64_t address, uint16_t value);
 void qemu_load(struct qemu *qemu, uint64_t address, const void *bytes, size_t len);
 
-/* Finds the PPU in slot `index` + 1 of the bus, gives it addresses and switches it on, bus mastering included. */
+/*
+ * Finds the PPU in slot `index` + 1 of the bus, gives it addresses and switches it on, bus mastering included. Waits
+ * until its VRAM has been cleared.
+ */
 struct ppu ppu_map(struct qemu *qemu, unsigned index);
 uint32_t ppu_read(const struct ppu *ppu, uint32_t offset);
 void ppu_write(const struct ppu *ppu, uint32_t offset, uint32_t value);
