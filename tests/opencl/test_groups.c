@@ -380,7 +380,7 @@ static void primes_have_large_groups(void **state)
 
 /* ---- work-groups that no work-item sees ---- */
 
-#define NUMBERS 16384u
+#define NUMBERS 4096u
 
 /* Warp instructions of a launch in a context that has them as asked for, or not. Each id comes once. */
 static cl_ulong insns_of(struct fixture *f, const char *groups, const char *text, cl_uint dim, const size_t *global,
@@ -429,15 +429,15 @@ static void unseen_groups_are_reshaped(void **state)
         bool fewer;
     } cases[] = {
         { LINE "out[id] += 1; }", 1, { NUMBERS }, { 16 }, true },
-        { "kernel void k(global uint *out) { out[(get_global_id(1) - 5) * 128 + get_global_id(0) - 3] += 1; }",
+        { "kernel void k(global uint *out) { out[(get_global_id(1) - 5) * 64 + get_global_id(0) - 3] += 1; }",
           2,
-          { 128, 128 },
+          { 64, 64 },
           { 8, 2 },
           true },
         { "kernel void k(global uint *out)\n"
-          "{ out[((get_global_id(2) - 7) * 32 + get_global_id(1) - 5) * 16 + get_global_id(0) - 3] += 1; }",
+          "{ out[((get_global_id(2) - 7) * 16 + get_global_id(1) - 5) * 16 + get_global_id(0) - 3] += 1; }",
           3,
-          { 16, 32, 32 },
+          { 16, 16, 16 },
           { 4, 1, 2 },
           true },
         { LINE "uint n = id; while (n > 1) n = n % 2 != 0 ? n * 3 + 1 : n / 2; out[id] += n <= 1; }",
@@ -453,7 +453,7 @@ static void unseen_groups_are_reshaped(void **state)
           { 16 },
           false },
         { "__attribute__((reqd_work_group_size(16, 1, 1))) " LINE "out[id] += 1; }", 1, { NUMBERS }, { 16 }, false },
-        { LINE "out[id] += 1; }", 1, { NUMBERS }, { 512 }, false }, /* each SM has some */
+        { LINE "out[id] += 1; }", 1, { NUMBERS }, { 128 }, false }, /* each SM has some */
     };
     struct fixture *f = *state;
 
