@@ -340,6 +340,26 @@ double BUILTIN ldexp(double x, int n)
     return x * as_double((ulong)(n + 1023) << 52);
 }
 
+/* libclc's gives +0 above the largest negative number. */
+#define NEXT_AFTER(type, integer, sign)                                                        \
+    type BUILTIN nextafter(type x, type y)                                                     \
+    {                                                                                          \
+        const integer bits = as_##integer(x);                                                  \
+        if (isnan(x) || isnan(y)) {                                                            \
+            return x + y;                                                                      \
+        }                                                                                      \
+        if (x == y) {                                                                          \
+            return y;                                                                          \
+        }                                                                                      \
+        if (x == 0) {                                                                          \
+            return as_##type((as_##integer(y) & sign) | 1);                                    \
+        }                                                                                      \
+        return as_##type((x < y) == (x > 0) ? bits + 1 : bits - 1);                            \
+    }
+
+NEXT_AFTER(float, uint, 0x80000000u)
+NEXT_AFTER(double, ulong, 0x8000000000000000ul)
+
 /* libclc's nan(0) of double is infinity. */
 double BUILTIN nan(ulong code)
 {
@@ -468,6 +488,8 @@ WIDTHS(OF_VECTORS, fmod, float, float)
 WIDTHS(OF_VECTORS, remainder, float, float)
 WIDTHS(OF_VECTORS, ldexp, float, int)
 WIDTHS(OF_VECTORS, ldexp, double, int)
+WIDTHS(OF_VECTORS, nextafter, float, float)
+WIDTHS(OF_VECTORS, nextafter, double, double)
 WIDTHS(BY_ONE, ldexp, float)
 WIDTHS(BY_ONE, ldexp, double)
 WIDTHS(SECONDS_OF_VECTORS, __private)

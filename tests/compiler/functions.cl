@@ -384,6 +384,14 @@ kernel void fences(global int *word, global int *checks)
     CHECK(signbit(asin(-(T)in[0])));                                                 \
     CHECK(signbit(tan(-(T)in[0])));                                                  \
     CHECK(signbit(sinpi(-(T)in[0])) && signbit(tanpi(-(T)in[0])));                   \
+    {                                                                                \
+        const T least = nextafter((T)in[0], (T)in[1]);                               \
+        const T##2 next = nextafter((T##2)(-least, least), (T##2)(in[1], -in[1]));   \
+        CHECK(least > 0 && nextafter(-(T)in[0], (T)in[1]) == least && nextafter((T)in[0], -(T)in[1]) == -least); \
+        CHECK(nextafter(-least, (T)in[1]) == 0 && signbit(nextafter(-least, (T)in[1]))); \
+        CHECK(nextafter(least, -(T)in[1]) == 0 && !signbit(nextafter(least, -(T)in[1]))); \
+        CHECK(next.x == 0 && signbit(next.x) && next.y == 0 && !signbit(next.y));    \
+    }                                                                                \
     CHECK(isnan(sinpi((T)INFINITY)) && isnan(cospi((T)INFINITY)) && isnan(tanpi((T)-INFINITY)));
 
 kernel void zeros(global const float *in, global int *checks)
