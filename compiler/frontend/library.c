@@ -21,6 +21,7 @@
 BYTES_OF_FILE(library_core, CORE_FILE);
 BYTES_OF_FILE(library_all, LIBRARY_FILE);
 BYTES_OF_FILE(library_address, ADDRESS_FILE);
+BYTES_OF_FILE(library_argument, ARGUMENT_FILE);
 BYTES_OF_FILE(library_race, RACE_FILE);
 BYTES_OF_FILE(library_uninit, UNINIT_FILE);
 
@@ -80,6 +81,11 @@ struct library library_shard(uint32_t number)
 struct library library_address(void)
 {
     return (struct library){ library_address_bytes, library_address_len };
+}
+
+struct library library_argument(void)
+{
+    return (struct library){ library_argument_bytes, library_argument_len };
 }
 
 struct library library_race(void)

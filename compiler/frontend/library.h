@@ -20,6 +20,7 @@ uint32_t library_shards(void);
 struct library library_shard(uint32_t number);
 /* What kernels call that check themselves (device-lib/opencl/sanitize/). */
 struct library library_address(void);
+struct library library_argument(void);
 struct library library_race(void);
 struct library library_uninit(void);
 

@@ -17,6 +17,7 @@
 #include "compiler/irpass/lower_printf.h"
 #include "compiler/irpass/lower_warps.h"
 #include "compiler/irpass/sanitize/access.h"
+#include "compiler/irpass/sanitize/argument.h"
 #include "compiler/irpass/sanitize/race_free.h"
 #include "compiler/irpass/sanitize/sanitize.h"
 #include "compiler/irpass/sanitize/uninit.h"
@@ -334,8 +335,11 @@ static bool has_facts(const struct compilation *compilation)
 /* Its functions are called: hardly ever, but from many places. */
 static void link_sanitizer(struct compilation *compilation)
 {
-    if ((compilation->options->sanitize & (PPU_SANITIZE_ADDRESS | PPU_SANITIZE_UNINIT)) != 0) {
+    if ((compilation->options->sanitize & (PPU_SANITIZE_ADDRESS | PPU_SANITIZE_UNINIT | PPU_SANITIZE_ARGUMENT)) != 0) {
         link_library(compilation, library_address());
+    }
+    if ((compilation->options->sanitize & PPU_SANITIZE_ARGUMENT) != 0) {
+        link_library(compilation, library_argument());
     }
     if ((compilation->options->sanitize & PPU_SANITIZE_UNINIT) != 0) {
         link_library(compilation, library_uninit());

@@ -84,6 +84,9 @@ PPU_ASSERT_SIZE(struct ppu_sanitizer_cells, 6295552);
 #define PPU_SANITIZER_KEY_LOCAL (1ull << 62)  /* width, group and offset */
 #define PPU_SANITIZER_KEY_GROUP (1ull << 61)  /* group */
 #define PPU_SANITIZER_KEY_BARRIER (1ull << 60)
+#define PPU_SANITIZER_KEY_CALL (1ull << 59) /* work-items of the group, number of the call, group */
+#define PPU_SANITIZER_CALLS 64u             /* arguments of a group that are compared among its work-items */
+#define PPU_SANITIZER_CALL_GROUPS 1024u     /* of so many groups */
 
 /* Bits of what lies behind the words of the launch's printf buffer (ppu_implicit_args.tables). */
 #define PPU_SANITIZER_HAS_RANGES (1u << 0) /* struct ppu_sanitizer_table */
@@ -98,12 +101,21 @@ PPU_ASSERT_SIZE(struct ppu_sanitizer_cells, 6295552);
 #define PPU_SANITIZER_NOTE_READS (1u << 1)   /* the kernel notes loads of it, that are not atomic */
 #define PPU_SANITIZER_NOTE_UPDATES (1u << 2) /* and atomic operations that write */
 
+/* How a report shows its two numbers, in place of the bytes of an access: of arguments of built-in functions. */
+enum ppu_sanitizer_number {
+    PPU_SANITIZER_SIGNED,
+    PPU_SANITIZER_UNSIGNED,
+    PPU_SANITIZER_REAL, /* bits of doubles */
+    PPU_SANITIZER_ADDRESSES,
+    PPU_SANITIZER_ALONE, /* with a sign, and no second one */
+};
+
 /* Words of a record behind its head; 64-bit numbers take two, the low one first. */
 enum ppu_sanitizer_word {
-    PPU_SANITIZER_ADDRESS = 0,
-    PPU_SANITIZER_BASE = 2,  /* of the object */
-    PPU_SANITIZER_BYTES = 4, /* of the object */
-    PPU_SANITIZER_VALUE = 6, /* that was to be stored */
+    PPU_SANITIZER_ADDRESS = 0, /* or the first number of a built-in function */
+    PPU_SANITIZER_BASE = 2,    /* of the object, or the second number */
+    PPU_SANITIZER_BYTES = 4,   /* of the object */
+    PPU_SANITIZER_VALUE = 6,   /* that was to be stored */
     PPU_SANITIZER_GLOBAL_ID = 8,
     PPU_SANITIZER_LOCAL_ID = 14, /* one word each, as the following */
     PPU_SANITIZER_GROUP_ID = 17,

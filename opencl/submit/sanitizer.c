@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "opencl/submit/sanitizer.h"
 
+#include <inttypes.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -330,6 +331,46 @@ static void print_barrier(FILE *to, const struct ppu_sanitizer_report *report)
     }
 }
 
+static void print_number(FILE *to, uint32_t kind, uint64_t bits)
+{
+    double real;
+
+    switch (kind) {
+    case PPU_SANITIZER_UNSIGNED:
+        fprintf(to, "%" PRIu64, bits);
+        break;
+    case PPU_SANITIZER_REAL:
+        memcpy(&real, &bits, sizeof(real));
+        fprintf(to, "%.17g", real);
+        break;
+    case PPU_SANITIZER_ADDRESSES:
+        fprintf(to, "0x%" PRIx64, bits);
+        break;
+    default:
+        fprintf(to, "%" PRId64, (int64_t)bits);
+    }
+}
+
+static void print_argument(FILE *to, const struct ppu_sanitizer_report *report)
+{
+    const struct ppu_sanitizer_site *site = &report->site;
+
+    fprintf(to, "ppu: %s: %s(): %s: ", site->check, site->action, site->object);
+    print_number(to, site->bytes, report->address);
+    if (site->bytes != PPU_SANITIZER_ALONE) {
+        fputs(", ", to);
+        print_number(to, site->bytes, report->base);
+    }
+    fputs("\n  ", to);
+    print_site(to, site);
+    print_work_item(to, report);
+    if (report->has_other) {
+        fputs("  the other ", to);
+        print_site(to, &report->other);
+        print_other(to, report);
+    }
+}
+
 static void print_report(FILE *to, const struct print_source *source, const struct ppu_sanitizer_report *report)
 {
     const uint32_t check = ppu_sanitizer_word(report->site.check);
@@ -338,6 +379,8 @@ static void print_report(FILE *to, const struct print_source *source, const stru
         print_race(to, source, report);
     } else if (check == PPU_SANITIZE_BARRIER) {
         print_barrier(to, report);
+    } else if (check == PPU_SANITIZE_ARGUMENT) {
+        print_argument(to, report);
     } else if (check == PPU_SANITIZE_UNINIT) {
         print_uninit(to, source, report);
     } else {

@@ -469,19 +469,19 @@ struct ppu_launch {
 /* Where the source does something, as far as the image says. Texts are cut, and have no control characters. */
 struct ppu_sanitizer_site {
     char check[16];  /* a word of sanitizer.def */
-    char action[32]; /* "load", "store" ... */
-    uint32_t bytes;  /* of the access; 0: it varies */
+    char action[48]; /* "load", "store" ..., or the name of a built-in function */
+    uint32_t bytes;  /* of the access; 0: it varies; of an argument: enum ppu_sanitizer_number */
     char file[200];
     uint32_t line, column; /* 0: not known */
     char kernel[200];
-    char object[200]; /* "argument 0", "local variable 'tile'" ... */
+    char object[200]; /* "argument 0", "local variable 'tile'" ..., or what is wrong with an argument */
 };
 
 /* What a kernel compiled with -fsanitize= found: a record of its printf buffer (docs/spec/sanitizers.md). */
 struct ppu_sanitizer_report {
     struct ppu_sanitizer_site site;
-    uint64_t address;      /* virtual; of shared and local memory an offset */
-    uint64_t base;         /* of the object, or of the range that nothing may reach */
+    uint64_t address;      /* virtual; of shared and local memory an offset; of an argument the first number */
+    uint64_t base;         /* of the object, or of the range that nothing may reach, or the second number */
     uint64_t object_bytes; /* of the same */
     uint64_t value;        /* bits that were to be stored; 0 also where they are not known */
     uint64_t global_id[3];

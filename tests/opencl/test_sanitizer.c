@@ -312,6 +312,12 @@ static void reads_of_what_nobody_wrote_are_reported_and_their_twins_are_not(void
                 48);
 }
 
+static void wrong_arguments_are_reported_and_their_twins_are_not(void **state)
+{
+    assert_true(run_file(*state, "tests/opencl/sanitizer/argument.cl", "-cl-std=CL3.0 -fsanitize=argument", buffer) >=
+                29);
+}
+
 /* ---- what a report says ---- */
 
 static void assert_says(const char *reports, const char *wanted)
@@ -365,6 +371,35 @@ static void a_report_of_an_unwritten_read_names_site_work_item_byte_and_allocati
     assert_says(reports, "work-item (5, 0, 0), (5, 0, 0) in group (0, 0, 0)\n");
     assert_says(reports, ", byte 12 of 64\n");
     assert_says(reports, "memory of clCreateBuffer, call ");
+    free(reports);
+    check(clReleaseMemObject(a));
+    check(clReleaseProgram(program));
+    listener_end(&l);
+}
+
+static void a_report_of_an_argument_names_function_numbers_and_both_work_items(void **state)
+{
+    static const char text[] = "kernel void argues(global float *out)\n"
+                               "{\n"
+                               "    local float tile[16];\n"
+                               "    const uint i = get_local_id(0);\n"
+                               "    out[i] = clamp((float)i, 2.5f, i == 5 ? 0.75f : 3.0f);\n"
+                               "    event_t e = async_work_group_copy(tile, out, i == 6 ? 12 : 13, 0);\n"
+                               "    wait_group_events(1, &e);\n"
+                               "}\n";
+    struct listener l = listener_new(*state);
+    cl_program program = build(&l, text, "-fsanitize=argument");
+    cl_mem a = buffer(&l, 16);
+
+    run_one(&l, program, "argues", a, 9);
+    char *reports = take_reports();
+    assert_says(reports, "ppu: argument: clamp(): the minimum is above the maximum: 2.5, 0.75\n  at ");
+    assert_says(reports, ":5:14 in kernel 'argues'\n  work-item (5, 0, 0), (5, 0, 0) in group (0, 0, 0)\n");
+    assert_says(reports, "ppu: argument: async_work_group_copy(): the number of elements differs among the group's "
+                         "work-items: ");
+    assert_says(reports,
+                ":6:17 in kernel 'argues'\n  work-item (6, 0, 0), (6, 0, 0) in group (0, 0, 0)\n  the other at ");
+    assert_says(reports, ":6:17 in kernel 'argues'\n  work-item (0, 0, 0) in group (0, 0, 0)\n");
     free(reports);
     check(clReleaseMemObject(a));
     check(clReleaseProgram(program));
@@ -893,11 +928,15 @@ int main(void)
                 divergent_barriers_are_reported_and_their_twins_are_not),
         cl_test("reads of what nobody wrote are reported, and their twins are not",
                 reads_of_what_nobody_wrote_are_reported_and_their_twins_are_not),
+        cl_test("wrong arguments of built-in functions are reported, and their twins are not",
+                wrong_arguments_are_reported_and_their_twins_are_not),
         cl_test("a report of an unwritten read names place, work-item, byte and allocation",
                 a_report_of_an_unwritten_read_names_site_work_item_byte_and_allocation),
         cl_test("what others write counts as written", what_others_write_counts_as_written),
         cl_test("a report names place, work-item, distance, value and allocation",
                 a_report_names_site_work_item_distance_value_and_allocation),
+        cl_test("a report of an argument names function, numbers, and both work-items",
+                a_report_of_an_argument_names_function_numbers_and_both_work_items),
         cl_test("a place is reported once", a_site_is_reported_once),
         cl_test("reports are told before the command has ended", reports_are_told_before_the_command_has_ended),
         cl_test("wrong stores are left out, and wrong loads give zero",

@@ -2,6 +2,7 @@
 #include "compiler/irpass/sanitize/object.h"
 
 #include "compiler/analysis/ir.h"
+#include "compiler/irpass/sanitize/argument.h"
 
 #include <string.h>
 
@@ -76,12 +77,13 @@ static bool is_operation(LLVMValueRef value, LLVMOpcode opcode)
     return ir_is_instruction(value, opcode) || (LLVMIsAConstantExpr(value) && LLVMGetConstOpcode(value) == opcode);
 }
 
+/* A check, or what is nothing to sanitizers. */
 static bool is_intrinsic(LLVMValueRef call)
 {
     const char *name = ir_callee(call);
 
-    return strncmp(name, "llvm.mem", 8) == 0 || strncmp(name, "llvm.lifetime.", 14) == 0 ||
-           strncmp(name, "llvm.dbg.", 9) == 0;
+    return strncmp(name, ARGUMENT_CALL, strlen(ARGUMENT_CALL)) == 0 || strncmp(name, "llvm.mem", 8) == 0 ||
+           strncmp(name, "llvm.lifetime.", 14) == 0 || strncmp(name, "llvm.dbg.", 9) == 0;
 }
 
 /* True for what does no more with a pointer than an access, or a comparison. */
@@ -94,6 +96,8 @@ static bool only_accesses(LLVMValueRef user, LLVMValueRef pointer)
     case LLVMLoad:
     case LLVMICmp:
         return true;
+    case LLVMPtrToInt:
+        return argument_looks(user);
     case LLVMStore:
         return LLVMGetOperand(user, 0) != pointer;
     case LLVMAtomicRMW:

@@ -4,6 +4,7 @@
 #include "compiler/analysis/ir.h"
 #include "compiler/irpass/lower_enqueue.h"
 #include "compiler/irpass/sanitize/address.h"
+#include "compiler/irpass/sanitize/argument.h"
 #include "compiler/irpass/sanitize/race.h"
 #include "compiler/irpass/sanitize/uninit.h"
 #include "ppu/sanitizer.h"
@@ -23,8 +24,8 @@ bool sanitize_marks(const struct compilation *compilation, LLVMValueRef kernel)
 
 bool sanitize_has_cells(const struct compilation *compilation, LLVMValueRef kernel)
 {
-    return (compilation->options->sanitize & (PPU_SANITIZE_RACE | PPU_SANITIZE_BARRIER)) != 0 && ir_is_kernel(kernel) &&
-           !lower_enqueue_child(compilation, kernel);
+    return (compilation->options->sanitize & (PPU_SANITIZE_RACE | PPU_SANITIZE_BARRIER | PPU_SANITIZE_ARGUMENT)) != 0 &&
+           ir_is_kernel(kernel) && !lower_enqueue_child(compilation, kernel);
 }
 
 /* A word for each place that may be reported. */
@@ -58,6 +59,9 @@ void sanitize(struct compilation *compilation)
         }
         if (sanitize_has_cells(compilation, f) && !blind) {
             race_check(compilation, f);
+        }
+        if (!LLVMIsDeclaration(f) && (compilation->options->sanitize & PPU_SANITIZE_ARGUMENT) != 0) {
+            argument_check(compilation, f);
         }
     }
 }

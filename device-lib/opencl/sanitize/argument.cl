@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT */
+/* Compares arguments of built-in functions among the work-items that call them: compiler/irpass/sanitize/argument.c. */
+#include "cell.h"
+
+/* The cell of a value that the whole group must agree about. The last groups of a launch may have fewer work-items. */
+INLINE uint call_cell(cells_t all, uint call)
+{
+    return call < PPU_SANITIZER_CALLS && group_number() < PPU_SANITIZER_CALL_GROUPS
+               ? cell_of(all, PPU_SANITIZER_KEY_CALL | (ulong)work_items() << 40 | (ulong)call << 24 | group_number(), 0)
+               : NO_CELL;
+}
+
+/* Who has come first, when it has noted that already. */
+INLINE void put_other(global uint *words, ulong other)
+{
+    const uint tid = (uint)(other >> 32), x = __ppu_sr(PPU_SR_SIZE_X), y = __ppu_sr(PPU_SR_SIZE_Y);
+
+    words[PPU_SANITIZER_OTHER_FORMAT] = (uint)other;
+    words[PPU_SANITIZER_OTHER_LOCAL_ID] = tid % x;
+    words[PPU_SANITIZER_OTHER_LOCAL_ID + 1] = tid / x % y;
+    words[PPU_SANITIZER_OTHER_LOCAL_ID + 2] = tid / x / y;
+    words[PPU_SANITIZER_OTHER_GROUP_ID] = __ppu_sr(PPU_SR_CTA_X);
+    words[PPU_SANITIZER_OTHER_GROUP_ID + 1] = __ppu_sr(PPU_SR_CTA_Y);
+    words[PPU_SANITIZER_OTHER_GROUP_ID + 2] = __ppu_sr(PPU_SR_CTA_Z);
+}
+
+/*
+ * `call`: values that this work-item has compared before. The first to come leaves its value, turned so that none is
+ * 0, and then who it is. So two values are taken for the same, and no other is for a different one.
+ */
+void CALLED __ppu_sanitizer_agrees(uint format, uint call, ulong value)
+{
+    cells_t all = cells();
+    const uint cell = call_cell(all, call);
+    const ulong mine = ~value != 0 ? ~value : 1;
+    ulong first = cell != NO_CELL ? load64(&all->read[cell]) : mine;
+
+    if (first == 0) {
+        __opencl_atomic_compare_exchange_strong((volatile global atomic_ulong *)&all->read[cell], &first, mine,
+                                                memory_order_relaxed, memory_order_relaxed, memory_scope_device);
+        if (first == 0) {
+            exchange(&all->write[cell], (ulong)__ppu_sr(PPU_SR_TID) << 32 | (format + 1));
+            return;
+        }
+    }
+    if (first != mine) {
+        global uint *words = record_begin(format);
+        if (words != 0) {
+            put_report(words, value, ~first, 0, 0);
+            put_other(words, load64(&all->write[cell]));
+        }
+    }
+}
+
+#define LANE_BITS 7u /* of PPU_MAX_WAVE */
+
+/* True when all work-items that are together give the same lane. */
+INLINE bool is_same_lane(uint lane)
+{
+    bool same = true;
+
+#pragma unroll
+    for (uint i = 0; i < LANE_BITS; i++) {
+        const bool bit = (lane >> i & 1) != 0;
+        same &= __ppu_vote_all(bit) == __ppu_vote_any(bit);
+    }
+    return same;
+}
+
+/* `lane`: of whom a sub-group is given the value. */
+void CALLED __attribute__((convergent)) __ppu_sanitizer_lane(uint format, uint lane)
+{
+    const uint wave = __ppu_sr(PPU_SR_WAVE), left = work_items() - __ppu_sr(PPU_SR_WARP) * wave;
+    const uint size = left < wave ? left : wave;
+
+    if (!is_same_lane(lane) || lane >= size) {
+        report(format, lane, size, 0, 0);
+    }
+}
