@@ -279,10 +279,14 @@ static void step_task(struct task *task)
         return;
     }
     enum step step = command->run(task, word + 1);
-    if (step == STEP_NEXT || step == STEP_WAITS) {
-        commands->next = next + 1u + PPU_METHOD_COUNT(word[0]);
+    if (step != STEP_NEXT && step != STEP_WAITS) {
+        return;
     }
-    if (step == STEP_NEXT) {
+    next += 1u + PPU_METHOD_COUNT(word[0]);
+    commands->next = next;
+    if (step == STEP_NEXT && next >= count) {
+        completion_defer(task); /* before the host, which may have been told, asks for anything */
+    } else if (step == STEP_NEXT) {
         commands_go_on(task);
     }
 }
