@@ -137,7 +137,11 @@ static void complete_task(struct task *task)
     uint32_t stream = task->stream;
     bool broken = result == TMDQ_COMPLETE_BROKEN || (result == TMDQ_PENDING && !parent);
     stats_count(PPU_KEY_COMPLETIONS);
-    trace_write(PPU_TRACE_TASK_END, task->correlation, task->handle, task->slot, task->fault);
+    if (task->commands) {
+        trace_write(PPU_TRACE_LIST_END, task->correlation, task->handle, 0, task->fault);
+    } else {
+        trace_write(PPU_TRACE_TASK_END, task->correlation, task->handle, task->slot, task->fault);
+    }
     if (broken && parent) {
         tmdq_broken(task);
     }

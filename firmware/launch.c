@@ -288,8 +288,9 @@ static void accept_task(struct channel *channel, struct task *task, uint32_t str
     *task_status(task) = (struct ppu_task_status){ .task = task->handle, .group = task->context, .stream = stream };
     uint32_t handle = task->handle;
     uint32_t launched = task->correlation;
+    uint32_t type = task->commands ? PPU_TRACE_LIST : PPU_TRACE_LAUNCH;
     append_task(task);
-    trace_write(PPU_TRACE_LAUNCH, launched, channel_index(channel), handle, stream);
+    trace_write(type, launched, channel_index(channel), handle, stream);
 }
 
 enum launch_result launch_task(struct channel *channel, ppu_va_t tmd, uint32_t stream, uint32_t correlation,
