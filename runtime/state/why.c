@@ -310,10 +310,21 @@ static uint32_t task_of_channel(const struct view *view, uint32_t channel)
     return found;
 }
 
+/* Goes on with the task that others of the channel wait behind, if there is one. */
+static void add_task_of(const struct view *view, uint32_t channel, struct ppu_why *why)
+{
+    uint32_t row = task_of_channel(view, channel);
+
+    if (row != VIEW_NONE) {
+        why->task = (uint32_t)task_get(view, PPU_STATE_TASK_HANDLE, row);
+        say(why, why->reason, "; task 0x%x ", why->task);
+        why_row(view, row, why);
+    }
+}
+
 static void why_waiting(const struct view *view, uint32_t channel, struct ppu_why *why)
 {
     uint32_t pending = (uint32_t)view_get(view, PPU_STATE_CHANNEL_PENDING, channel);
-    uint32_t row = task_of_channel(view, channel);
 
     switch ((enum ppu_channel_need)view_get(view, PPU_STATE_CHANNEL_NEED, channel)) {
     case PPU_CHANNEL_NEED_RECORD:
@@ -326,11 +337,7 @@ static void why_waiting(const struct view *view, uint32_t channel, struct ppu_wh
         why->other = pending;
         say(why, PPU_WHY_IDLE, "waits for %u tasks and copies that it has started", pending);
     }
-    if (row != VIEW_NONE) {
-        why->task = (uint32_t)task_get(view, PPU_STATE_TASK_HANDLE, row);
-        say(why, why->reason, "; task 0x%x ", why->task);
-        why_row(view, row, why);
-    }
+    add_task_of(view, channel, why);
 }
 
 static void why_semaphore(const struct view *view, uint32_t channel, struct ppu_why *why)
@@ -368,6 +375,7 @@ void why_channel(const struct view *view, uint32_t channel, struct ppu_why *why)
     case PPU_CHANNEL_IDLE:
         say(why, PPU_WHY_NOTHING, "has executed all it was given, and %u tasks and copies of it have not ended",
             (unsigned)view_get(view, PPU_STATE_CHANNEL_PENDING, channel));
+        add_task_of(view, channel, why);
         break;
     case PPU_CHANNEL_RUNNING:
         say(why, PPU_WHY_EXECUTES, "executes a block, or waits for its turn");

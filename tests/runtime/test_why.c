@@ -322,8 +322,14 @@ static void states_of_channels(void **state)
     expect_channel(machine, PPU_WHY_NO_CHANNEL, "is not open");
     put(machine, PPU_STATE_CHANNEL_PENDING, 2, 3);
     put(machine, PPU_STATE_CHANNEL_STATE, 2, PPU_CHANNEL_IDLE);
+    put(machine, PPU_STATE_TASK_STATE, ASKED, PPU_TASK_STATE_FREE);
     expect_channel(machine, PPU_WHY_NOTHING,
                    "has executed all it was given, and 3 tasks and copies of it have not ended");
+    add_task(machine, 5, PPU_TASK_STATE_PARKED, 3);
+    put(machine, PPU_STATE_TASK_CHILDREN, 5, 1);
+    expect_channel(machine, PPU_WHY_NOTHING,
+                   "has executed all it was given, and 3 tasks and copies of it have not ended; task 0x500005 waits "
+                   "for 1 tasks that its threads have launched");
     put(machine, PPU_STATE_CHANNEL_STATE, 2, PPU_CHANNEL_RUNNING);
     expect_channel(machine, PPU_WHY_EXECUTES, "executes a block, or waits for its turn");
     put(machine, PPU_STATE_CHANNEL_STATE, 2, PPU_CHANNEL_FAULTED);
