@@ -301,7 +301,13 @@ static void add_event(struct ppu_block *block, struct ppu_event *event)
     add_method(block, PPU_METHOD_WAIT_IDLE, NULL, 0, PPU_BLOCK_MAX_WORDS);
     add_method(block, PPU_METHOD_SEM_RELEASE, release, 4, PPU_BLOCK_MAX_WORDS);
     add_method(block, PPU_METHOD_INTERRUPT, NULL, 0, PPU_BLOCK_MAX_WORDS);
-    *event = (struct ppu_event){ channel, value, __atomic_load_n(&channel->epoch, __ATOMIC_RELAXED), NULL };
+    *event = (struct ppu_event){
+        .channel = channel,
+        .value = value,
+        .epoch = __atomic_load_n(&channel->epoch, __ATOMIC_RELAXED),
+        .fence = channel->fence,
+        .fence_va = channel->va,
+    };
 }
 
 static enum ppu_err submit_locked(struct ppu_block *block, struct ppu_event *event)

@@ -56,6 +56,7 @@ static void context_free(struct ppu_context *context)
     pthread_mutex_unlock(&context->device->memory_lock);
     ppu_memory_free(context->nest);
     ppu_memory_free(context->heap);
+    fences_fini(&context->fences);
     range_pool_fini(&context->addresses);
     free(context);
 }
@@ -74,6 +75,7 @@ enum ppu_err ppu_context_create(struct ppu_device *device, struct ppu_context **
         free(context);
         return err;
     }
+    fences_init(&context->fences);
     context->tmdqs = tmdqs_new();
     if (!context->tmdqs) {
         context_free(context);

@@ -4,6 +4,7 @@
 #define RUNTIME_CONTEXT_H
 
 #include "runtime/device.h"
+#include "runtime/fence.h"
 #include "runtime/pagetable.h"
 
 struct mapping;
@@ -13,6 +14,7 @@ struct ppu_context {
     struct ppu_device *device;
     uint32_t id;
     struct tmdqs *tmdqs; /* of its streams */
+    struct fences fences;
     /* The device's memory_lock guards these. */
     struct page_table table;
     struct range_pool addresses;

@@ -11,9 +11,8 @@ static bool event_is_stale(const struct ppu_event *event)
 
 bool ppu_event_done(const struct ppu_event *event)
 {
-    /* Partner: the semaphore release of the firmware, after a wait for idle. */
-    const struct ppu_sem *fence = event->fence ? event->fence : event->channel->fence;
-    uint32_t payload = shared_load_acquire(&fence->payload);
+    /* Partner: the firmware's release, after a channel's wait for idle or as a task of a stream. */
+    uint32_t payload = shared_load_acquire(&event->fence->payload);
 
     return !event_is_stale(event) && ppu_sem_passes(PPU_SEM_GREATER_EQUAL, payload, event->value);
 }

@@ -2,7 +2,6 @@
 #include "runtime/stream.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "runtime/block.h"
 #include "runtime/context.h"
@@ -39,8 +38,6 @@ enum ppu_err ppu_stream_destroy(struct ppu_stream *stream)
         enum ppu_err freed = ppu_memory_free(stream->local[i]);
         err = err != PPU_OK ? err : freed;
     }
-    enum ppu_err freed = ppu_memory_free(stream->fence);
-    err = err != PPU_OK ? err : freed;
     tmdq_give(stream->tmdqs, stream->index);
     pthread_mutex_destroy(&stream->lock);
     free(stream);
@@ -70,56 +67,39 @@ enum ppu_err stream_local_memory(struct ppu_stream *stream, uint64_t bytes, stru
     return err;
 }
 
-enum ppu_err ppu_stream_launch(struct ppu_stream *stream, const struct ppu_kernel *kernel,
-                               const struct ppu_launch *launch, struct ppu_event *event)
+/* With the stream's lock: adds the release and the interrupt that make up an event. */
+static void add_event(struct ppu_stream *stream, struct ppu_block *block, struct ppu_event *event)
 {
-    struct ppu_block *block = NULL;
-    enum ppu_err err = ppu_block_begin(stream->channel, &block);
+    struct ppu_channel *channel = stream->channel;
 
-    if (err != PPU_OK) {
-        return err;
-    }
-    ppu_block_launch(block, stream, kernel, launch);
-    return ppu_block_submit(block, event);
-}
-
-/* ---- tasks that are commands ---- */
-
-/* Where the stream's events count; made when first needed. */
-static enum ppu_err fence_locked(struct ppu_stream *stream)
-{
-    if (stream->fence) {
-        return PPU_OK;
-    }
-    enum ppu_err err =
-        ppu_memory_create(stream->channel->context, PPU_MEMORY_VRAM, sizeof(struct ppu_sem), &stream->fence);
-    if (err == PPU_OK) {
-        memset(ppu_memory_host(stream->fence), 0, sizeof(struct ppu_sem));
-    }
-    return err;
+    *event = (struct ppu_event){
+        .channel = channel,
+        .value = *stream->fence.last + 1,
+        .epoch = __atomic_load_n(&channel->epoch, __ATOMIC_RELAXED),
+        .fence = stream->fence.sem,
+        .fence_va = stream->fence.va,
+    };
+    ppu_block_release(block, event->fence_va, event->value, true);
+    ppu_block_interrupt(block);
 }
 
 /* With the stream's lock: values rise in the order of submission. */
 static enum ppu_err submit_locked(struct ppu_stream *stream, struct ppu_block *block, struct ppu_event *event)
 {
-    struct ppu_channel *channel = stream->channel;
-
-    if (event) {
-        enum ppu_err err = fence_locked(stream);
+    if (event && !stream->fence.sem) {
+        enum ppu_err err = fence_find(stream->channel->context, stream->index, &stream->fence);
         if (err != PPU_OK) {
             ppu_block_cancel(block);
             return err;
         }
-        *event =
-            (struct ppu_event){ channel, stream->fence_value + 1, __atomic_load_n(&channel->epoch, __ATOMIC_RELAXED),
-                                ppu_memory_host(stream->fence) };
-        ppu_block_release(block, ppu_memory_va(stream->fence, channel->context), event->value, true);
-        ppu_block_interrupt(block);
+    }
+    if (event) {
+        add_event(stream, block, event);
     }
     ppu_block_commands_end(block);
     enum ppu_err err = ppu_block_submit(block, NULL);
     if (err == PPU_OK && event) {
-        stream->fence_value = event->value;
+        *stream->fence.last = event->value;
     }
     return err;
 }
@@ -141,6 +121,20 @@ static enum ppu_err submit_commands(struct ppu_stream *stream, struct ppu_block 
     enum ppu_err err = submit_locked(stream, block, event);
     pthread_mutex_unlock(&stream->lock);
     return err;
+}
+
+enum ppu_err ppu_stream_launch(struct ppu_stream *stream, const struct ppu_kernel *kernel,
+                               const struct ppu_launch *launch, struct ppu_event *event)
+{
+    struct ppu_block *block = NULL;
+    enum ppu_err err = ppu_block_begin(stream->channel, &block);
+
+    if (err != PPU_OK) {
+        return err;
+    }
+    ppu_block_launch(block, stream, kernel, launch);
+    ppu_block_commands(block, stream); /* for the event */
+    return submit_commands(stream, block, event);
 }
 
 enum ppu_err ppu_stream_copy(struct ppu_stream *stream, ppu_va_t dst, ppu_va_t src, uint64_t bytes,
@@ -201,14 +195,20 @@ enum ppu_err ppu_stream_event(struct ppu_stream *stream, struct ppu_event *event
     return err == PPU_OK ? submit_commands(stream, block, event) : err;
 }
 
+enum ppu_err ppu_stream_wait_event(struct ppu_stream *stream, const struct ppu_event *event)
+{
+    if (event->channel->context != stream->channel->context) {
+        return PPU_ERR_BAD_ARG;
+    }
+    enum ppu_err err = ppu_event_wait(event, 0);
+    return err == PPU_ERR_TIMEOUT ? ppu_stream_acquire(stream, event->fence_va, event->value, PPU_SEM_GREATER_EQUAL)
+                                  : err;
+}
+
 enum ppu_err ppu_stream_wait(struct ppu_stream *stream, uint64_t timeout_ns)
 {
-    struct ppu_block *block = NULL;
     struct ppu_event event;
-    enum ppu_err err = ppu_block_begin(stream->channel, &block);
+    enum ppu_err err = ppu_stream_event(stream, &event);
 
-    if (err == PPU_OK) {
-        err = ppu_block_submit(block, &event);
-    }
     return err == PPU_OK ? ppu_event_wait(&event, timeout_ns) : err;
 }

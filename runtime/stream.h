@@ -16,8 +16,7 @@ struct ppu_stream {
     pthread_mutex_t lock;
     /* Made when first needed. The tasks of a stream run one after the other, so they share it. */
     struct ppu_memory *local[LOCAL_CLASSES];
-    struct ppu_memory *fence; /* a semaphore for its events; NULL: it has had none */
-    uint32_t fence_value;     /* of the last */
+    struct fence fence; /* of its events */
 };
 
 /* Backing for local memory: at least `bytes`, or as much as the largest class has. NO_VRAM. */

@@ -378,7 +378,8 @@ struct ppu_event {
     struct ppu_channel *channel;
     uint32_t value;
     uint32_t epoch;              /* resets of the channel so far */
-    const struct ppu_sem *fence; /* counts up to the value; NULL: the channel's */
+    const struct ppu_sem *fence; /* counts up to the value; a channel's or a stream's */
+    ppu_va_t fence_va;           /* in the channel's context */
 };
 
 /*
@@ -585,14 +586,13 @@ enum ppu_err ppu_stream_create(struct ppu_channel *channel, struct ppu_stream **
 /* Destroys a stream whose tasks have ended. The stream is gone afterwards, also after an error about its memory. */
 enum ppu_err ppu_stream_destroy(struct ppu_stream *stream);
 uint32_t ppu_stream_index(const struct ppu_stream *stream);
-/* Submits a block with one launch. `event` may be NULL. */
-enum ppu_err ppu_stream_launch(struct ppu_stream *stream, const struct ppu_kernel *kernel,
-                               const struct ppu_launch *launch, struct ppu_event *event);
 /*
  * Each of these is a task of the stream (B15): it is done after all that the stream was given before, and before all
  * that follows there. Neither the channel nor another stream waits for it. `event` may be NULL; it is the stream's: the
  * work before it is what the stream was given. Errors: NO_MEMORY, NO_VRAM, BAD_ARG, TIMEOUT as ppu_block_submit().
  */
+enum ppu_err ppu_stream_launch(struct ppu_stream *stream, const struct ppu_kernel *kernel,
+                               const struct ppu_launch *launch, struct ppu_event *event);
 enum ppu_err ppu_stream_copy(struct ppu_stream *stream, ppu_va_t dst, ppu_va_t src, uint64_t bytes,
                              struct ppu_event *event);
 enum ppu_err ppu_stream_fill(struct ppu_stream *stream, ppu_va_t dst, uint32_t word, uint64_t bytes,
@@ -602,7 +602,14 @@ enum ppu_err ppu_stream_acquire(struct ppu_stream *stream, ppu_va_t sem, uint32_
 enum ppu_err ppu_stream_release(struct ppu_stream *stream, ppu_va_t sem, uint32_t value, bool with_time);
 /* An event of what the stream was given so far. */
 enum ppu_err ppu_stream_event(struct ppu_stream *stream, struct ppu_event *event);
-/* Waits for all that the stream's channel was given so far, at most `timeout_ns`. */
+/*
+ * Lets the stream go on when the work before the event, which is of the same context, is done. Neither the channel nor
+ * another stream waits for it. When the event's channel ends it by a fault or a reset, the stream stands there until
+ * its own channel is reset. Errors: as above; BAD_ARG: the event is of another context; of an event that will never
+ * happen those of ppu_event_wait().
+ */
+enum ppu_err ppu_stream_wait_event(struct ppu_stream *stream, const struct ppu_event *event);
+/* Waits for all that the stream was given so far, at most `timeout_ns`. */
 enum ppu_err ppu_stream_wait(struct ppu_stream *stream, uint64_t timeout_ns);
 
 #ifdef __cplusplus

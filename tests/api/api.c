@@ -178,6 +178,7 @@ enum ppu_err api_wait_fault(struct ppu_channel *channel, struct ppu_error *error
         .channel = channel,
         .value = channel->fence_value + 0x40000000u,
         .epoch = __atomic_load_n(&channel->epoch, __ATOMIC_RELAXED),
+        .fence = channel->fence,
     };
     enum ppu_err err = ppu_event_wait(&never, LONG_NS);
 

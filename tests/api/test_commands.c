@@ -220,11 +220,146 @@ static void released_by_threads(void **state)
     check(ppu_stream_destroy(stream));
 }
 
+/* A stream's grid runs on, with an event of its own: other streams of the channel launch and end beside it. */
+static void events_hold_up_nobody(void **state)
+{
+    struct api *api = *state;
+    const struct ppu_kernel *spin = api_kernel(api, api->context, "spin", "spin_until");
+    const struct ppu_kernel *counter = api_kernel(api, api->context, "counter", "counter");
+    struct ppu_memory *memory = api_memory(api, PPU_MEMORY_VRAM, 4096);
+    const uint64_t flag = api_va(api, memory);
+    const uint64_t params[] = { flag + 64, flag + 128 };
+    const struct ppu_launch holds = { .grid = { 1 }, .cta = { 1 }, .params = &flag, .param_bytes = sizeof(flag) };
+    const struct ppu_launch counts = { .grid = { 1 }, .cta = { 1 }, .params = params, .param_bytes = sizeof(params) };
+    struct ppu_stream *other = NULL;
+    struct ppu_event held, event;
+
+    check(ppu_stream_create(api->channel, &other));
+    check(ppu_stream_launch(api->stream, spin, &holds, &held));
+    for (uint32_t i = 1; i <= 5; i++) {
+        check(ppu_stream_launch(other, counter, &counts, &event));
+        check(ppu_event_wait(&event, LONG_NS));
+        check(ppu_stream_launch(other, counter, &counts, NULL));
+        check(ppu_stream_wait(other, LONG_NS));
+        assert_int_equal(api_word(memory, 64), 2 * i);
+        assert_false(ppu_event_done(&held));
+    }
+    assert_int_equal(ppu_stream_wait(api->stream, SHORT_NS), PPU_ERR_TIMEOUT);
+    api_set_word(memory, 0, 1);
+    check(ppu_event_wait(&held, LONG_NS));
+    check(ppu_stream_wait(api->stream, LONG_NS));
+    assert_int_equal(api_query(api, PPU_KEY_CONTEXT_TASKS, ppu_context_id(api->context)), 0);
+    check(ppu_stream_destroy(other));
+}
+
+/* A stream waits for an event that comes late: of a stream, of one of another channel, of a channel. */
+static void waits_hold_up_their_stream(void **state)
+{
+    struct api *api = *state;
+    struct ppu_memory *sem = api_memory(api, PPU_MEMORY_VRAM, 4096);
+    struct ppu_memory *data = api_memory(api, PPU_MEMORY_VRAM, BYTES);
+    struct ppu_channel *channel = NULL;
+    struct ppu_stream *late[3] = { api->stream }, *waits = NULL, *free_one = NULL;
+    struct ppu_event of_late[3], done, event;
+
+    check(ppu_channel_create(api->context, NULL, &channel));
+    check(ppu_stream_create(api->channel, &waits));
+    check(ppu_stream_create(api->channel, &free_one));
+    check(ppu_stream_create(channel, &late[1]));
+    for (uint32_t i = 0; i < 3; i++) {
+        const ppu_va_t word = at(api_va(api, data) + 4ull * i);
+        struct ppu_block *block = NULL;
+        check(ppu_block_begin(channel, &block));
+        if (i < 2) {
+            ppu_block_cancel(block);
+            check(ppu_stream_acquire(late[i], at(api_va(api, sem)), i + 1, PPU_SEM_GREATER_EQUAL));
+            check(ppu_stream_fill(late[i], word, i + 1, 4, &of_late[i]));
+        } else {
+            ppu_block_acquire(block, at(api_va(api, sem)), i + 1, PPU_SEM_GREATER_EQUAL);
+            check(ppu_block_submit(block, &of_late[i]));
+        }
+        check(ppu_stream_wait_event(waits, &of_late[i]));
+        check(ppu_stream_copy(waits, at(word.va + BYTES / 2), word, 4, &done));
+        check(ppu_stream_fill(free_one, at(api_va(api, data) + 64), 10 + i, 4, &event));
+        check(ppu_event_wait(&event, LONG_NS));
+        assert_int_equal(api_word(data, 64), 10 + i);
+        assert_int_equal(ppu_event_wait(&done, SHORT_NS), PPU_ERR_TIMEOUT);
+        assert_int_equal(api_word(data, BYTES / 2 + 4ull * i), 0);
+        check(ppu_stream_release(free_one, at(api_va(api, sem)), i + 1, false));
+        check(ppu_event_wait(&done, LONG_NS));
+        assert_int_equal(api_word(data, BYTES / 2 + 4ull * i), i < 2 ? i + 1 : 0);
+        check(ppu_stream_wait_event(waits, &of_late[i])); /* it is over */
+        check(ppu_stream_wait(waits, LONG_NS));
+    }
+    check(ppu_stream_destroy(waits));
+    check(ppu_stream_destroy(free_one));
+    check(ppu_stream_destroy(late[1]));
+    check(ppu_channel_destroy(channel));
+}
+
+/* What will not happen is told; a stream that waited before is of use again after its channel's reset. */
+static void waits_that_cannot_end(void **state)
+{
+    struct api *api = *state;
+    struct ppu_memory *data = api_memory(api, PPU_MEMORY_VRAM, BYTES);
+    struct ppu_context *elsewhere = NULL;
+    struct ppu_channel *channel = NULL, *foreign = NULL;
+    struct ppu_stream *stream = NULL, *far = NULL;
+    struct ppu_event event, done;
+
+    check(ppu_context_create(api->device, &elsewhere));
+    check(ppu_channel_create(elsewhere, NULL, &foreign));
+    check(ppu_stream_create(foreign, &far));
+    check(ppu_channel_create(api->context, NULL, &channel));
+    check(ppu_stream_create(channel, &stream));
+    check(ppu_stream_acquire(stream, at(api_va(api, data)), 1, PPU_SEM_EQUAL));
+    check(ppu_stream_event(stream, &event));
+    assert_int_equal(ppu_stream_wait_event(far, &event), PPU_ERR_BAD_ARG);
+    check(ppu_stream_wait_event(api->stream, &event));
+    check(ppu_channel_reset(channel));
+    assert_int_equal(ppu_stream_wait_event(api->stream, &event), PPU_ERR_CANCELLED);
+    assert_int_equal(ppu_stream_wait(api->stream, SHORT_NS), PPU_ERR_TIMEOUT);
+    check(ppu_channel_reset(api->channel));
+    check(ppu_stream_fill(api->stream, at(api_va(api, data)), 6, 4, &done));
+    check(ppu_event_wait(&done, LONG_NS));
+    assert_int_equal(api_word(data, 0), 6);
+    check(ppu_stream_destroy(stream));
+    check(ppu_stream_destroy(far));
+    check(ppu_channel_destroy(channel));
+    check(ppu_channel_destroy(foreign));
+    check(ppu_context_destroy(elsewhere));
+}
+
+/* An event outlives its stream, whose TMDQ the next one has. */
+static void events_outlive_their_stream(void **state)
+{
+    struct api *api = *state;
+    struct ppu_memory *sem = api_memory(api, PPU_MEMORY_VRAM, 4096);
+    struct ppu_event first = { 0 }, event;
+
+    for (uint32_t i = 0; i < 20; i++) {
+        struct ppu_stream *stream = NULL;
+        check(ppu_stream_create(api->channel, &stream));
+        check(ppu_stream_acquire(stream, at(api_va(api, sem)), i, PPU_SEM_EQUAL));
+        check(ppu_stream_release(stream, at(api_va(api, sem)), i + 1, false));
+        check(ppu_stream_event(stream, &event));
+        check(ppu_event_wait(&event, LONG_NS));
+        check(ppu_stream_destroy(stream));
+        first = i == 0 ? event : first;
+        assert_true(ppu_event_done(&first));
+        assert_true(ppu_event_done(&event));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         api_test("copies and fills between grids of a stream [B15, B2]", between_grids),
         api_test("a stream that waits holds up nobody [B15, C8]", nobody_else_waits),
+        api_test("a launch's event holds up no other stream [B15, B2]", events_hold_up_nobody),
+        api_test("a stream that waits for an event holds up nobody [B15]", waits_hold_up_their_stream),
+        api_test("a wait for an event that never comes is told [B15]", waits_that_cannot_end),
+        api_test("an event outlives its stream [B15]", events_outlive_their_stream),
         api_test("streams wait for each other by semaphores [B15, C8]", streams_in_a_ring),
         api_test("a task of several commands [B15]", several_commands),
         api_test("what is no command is refused [B15]", bad_arguments),

@@ -409,6 +409,7 @@ static void streams_run_at_once(void **state)
     check(ppu_stream_launch(api->stream, wait, &first, NULL));
     check(ppu_stream_launch(other, count, &second, NULL));
     check(ppu_stream_wait(api->stream, LONG_NS));
+    check(ppu_stream_wait(other, LONG_NS));
     check(ppu_stream_destroy(other));
 }
 
@@ -479,6 +480,7 @@ static void streams_hold_up_nobody(void **state)
     api_set_word(memory, 0, 1);
     check(ppu_stream_launch(stream[1], wait, &waits, &event));
     check(ppu_event_wait(&event, LONG_NS));
+    check(ppu_stream_wait(stream[0], LONG_NS));
     for (uint32_t i = 0; i < FIRST + LATER; i++) {
         assert_int_equal(api_word(memory, 64 + 4 * i), i);
     }
@@ -509,7 +511,7 @@ static void as_many_streams_as_there_are(void **state)
     check(ppu_stream_destroy(stream[7]));
     check(ppu_stream_create(api->channel, &stream[7]));
     check(ppu_stream_launch(stream[most - 1], api_kernel(api, api->context, "counter", "counter"), &launch, NULL));
-    check(ppu_stream_wait(api->stream, LONG_NS));
+    check(ppu_stream_wait(stream[most - 1], LONG_NS));
     assert_int_equal(api_word(memory, 0), 1);
     for (uint32_t i = 0; i < most; i++) {
         check(ppu_stream_destroy(stream[i]));

@@ -37,6 +37,15 @@ static void gate_launch(const struct gate *gate, struct ppu_stream *stream, uint
     check(ppu_stream_launch(stream, gate->kernel, &launch, event));
 }
 
+/* An event of the channel, which waits for all that it has started. */
+static void channel_event(struct ppu_channel *channel, struct ppu_event *event)
+{
+    struct ppu_block *block = NULL;
+
+    check(ppu_block_begin(channel, &block));
+    check(ppu_block_submit(block, event));
+}
+
 /* The channel has come to wait for this reason. */
 static struct ppu_why wait_channel(struct ppu_channel *channel, enum ppu_why_reason reason)
 {
@@ -47,6 +56,19 @@ static struct ppu_why wait_channel(struct ppu_channel *channel, enum ppu_why_rea
         check(ppu_channel_why(channel, &why));
     } while (why.reason != reason && deadline_left(deadline_ns) > 0);
     assert_int_equal(why.reason, reason);
+    return why;
+}
+
+/* The channel has executed all, and a task of it is under way; with `busy` false: none is. */
+static struct ppu_why wait_executed(struct ppu_channel *channel, bool busy)
+{
+    uint64_t deadline_ns = deadline_after(LONG_NS);
+    struct ppu_why why;
+
+    do {
+        why = wait_channel(channel, PPU_WHY_NOTHING);
+    } while ((why.task != 0) != busy && deadline_left(deadline_ns) > 0);
+    assert_true((why.task != 0) == busy);
     return why;
 }
 
@@ -85,19 +107,19 @@ static void time_is_over(void **state)
     struct ppu_error error;
 
     gate_launch(&gate, api->stream, 2, 0, &event);
-    struct ppu_why why = wait_channel(api->channel, PPU_WHY_IDLE);
-    assert_int_equal(why.other, 1);
+    struct ppu_why why = wait_executed(api->channel, true);
     wait_task(api->device, why.task, PPU_WHY_RUNS);
     assert_int_equal(ppu_event_wait(&event, SHORT_NS), PPU_ERR_TIMEOUT);
     assert_int_equal(ppu_event_error(&event, &error), PPU_ERR_TIMEOUT);
     assert_int_equal(error.code, PPU_ERR_TIMEOUT);
     assert_non_null(strstr(error.text, "wait for an event: time is over; channel "));
-    assert_non_null(strstr(error.text, "waits for 1 tasks and copies that it has started; task 0x"));
+    assert_non_null(strstr(error.text, "has executed all it was given, and 2 tasks and copies of it have not ended"));
+    assert_non_null(strstr(error.text, "; task 0x"));
     assert_non_null(strstr(error.text, " runs in slot "));
     api_set_word(gate.memory, 0, 1);
     check(ppu_event_wait(&event, LONG_NS));
     assert_int_equal(ppu_event_error(&event, &error), PPU_OK);
-    wait_channel(api->channel, PPU_WHY_NOTHING);
+    wait_executed(api->channel, false);
     check(ppu_task_why(api->device, why.task, &why));
     assert_int_equal(why.reason, PPU_WHY_NO_TASK);
 }
@@ -115,13 +137,15 @@ static void behind(void **state)
         running = latest_task(api);
     }
     wait_task(api->device, running, PPU_WHY_RUNS);
-    gate_launch(&gate, api->stream, 1, 0, &event);
-    wait_channel(api->channel, PPU_WHY_IDLE);
-    uint32_t waiting = latest_task(api);
-    assert_int_not_equal(waiting, running);
+    gate_launch(&gate, api->stream, 1, 0, NULL);
+    uint32_t waiting = running;
+    while (waiting == running) {
+        waiting = latest_task(api);
+    }
+    check(ppu_stream_event(api->stream, &event));
     struct ppu_why first = wait_task(api->device, waiting, PPU_WHY_BEHIND);
     assert_int_equal(first.other, running);
-    assert_int_equal(first.channel, wait_channel(api->channel, PPU_WHY_IDLE).channel);
+    assert_int_equal(first.channel, wait_executed(api->channel, true).channel);
     api_set_word(gate.memory, 0, 1);
     check(ppu_event_wait(&event, LONG_NS));
 }
@@ -161,8 +185,9 @@ static void slots_are_taken(void **state)
     check(ppu_device_policy(api->device, PPU_POLICY_SLICE_US, 0));
     for (uint32_t i = 0; i <= slots; i++) {
         check(ppu_stream_create(api->channel, &stream[i]));
-        gate_launch(&gate, stream[i], 1, 0, i == slots ? &event : NULL); /* an event waits for all before it */
+        gate_launch(&gate, stream[i], 1, 0, NULL);
     }
+    channel_event(api->channel, &event);
     wait_channel(api->channel, PPU_WHY_IDLE);
     const uint32_t task = latest_task(api);
     struct ppu_why why = wait_task(api->device, task, PPU_WHY_NO_SLOT);
@@ -205,7 +230,8 @@ static void commands_wait(void **state)
 
     api_set_word(gate.memory, 0, 1);
     check(ppu_stream_acquire(api->stream, (ppu_va_t){ api_va(api, sem) }, 1, PPU_SEM_EQUAL));
-    gate_launch(&gate, api->stream, 1, 0, &event);
+    gate_launch(&gate, api->stream, 1, 0, NULL);
+    channel_event(api->channel, &event);
     struct ppu_why why = wait_channel(api->channel, PPU_WHY_IDLE);
     wait_task(api->device, latest_task(api), PPU_WHY_BEHIND);
     check(ppu_task_why(api->device, latest_task(api), &why));

@@ -67,7 +67,9 @@ static void begin(struct work *work)
 
     check(ppu_kernel_find(work->program, "spin_until", &kernel), "find the kernel");
     check(ppu_stream_launch(work->stream, kernel, &launch, NULL), "launch");
-    check(ppu_stream_launch(work->stream, kernel, &launch, &work->done), "launch");
+    check(ppu_stream_launch(work->stream, kernel, &launch, NULL), "launch");
+    check(ppu_block_begin(work->channel, &block), "begin");
+    check(ppu_block_submit(block, &work->done), "wait for both"); /* the channel does */
     check(ppu_block_begin(work->parked, &block), "begin a block");
     ppu_block_acquire(block, (ppu_va_t){ va + 64 }, SEM_VALUE, PPU_SEM_GREATER_EQUAL);
     check(ppu_block_submit(block, NULL), "submit a block");

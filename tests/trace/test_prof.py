@@ -102,7 +102,7 @@ def firmware():
     assert total and sum(int(count) for _, count in stacks) == int(total[1]) > 10000, done.stderr
     assert all(stack.startswith("PPU 0;start") for stack, _ in stacks), stacks[:3]
     assert any(re.search(r";firmware_main;.*method_LAUNCH", stack) for stack, _ in stacks), stacks
-    assert re.search(r"% +\d+  method_LAUNCH\n", done.stderr), done.stderr
+    assert re.search(r"% +\d+  channel_turns\n", done.stderr), done.stderr
     assert prof("--read", at("fw.trace")).stdout == done.stderr
     os.mkdir(at("counts"))
     ran = subprocess.run([TOOLS / "saxpy", f"{KERNELS}/saxpy.ppu"], cwd=TOP, env=ENVIRONMENT | {"PPU_MCU_COUNTS": at("counts")},
@@ -110,7 +110,7 @@ def firmware():
     counts, = Path(at("counts")).iterdir()
     assert ran.returncode == 0 and re.fullmatch(r"mcu\.\d+\.\d+", counts.name), (ran, counts)
     own = prof("--read", counts).stdout
-    assert "method_LAUNCH" in own and own.lstrip().startswith("Firmware: "), own
+    assert "channel_turns" in own and own.lstrip().startswith("Firmware: "), own
     command = subprocess.run([TOP / "tools/ppu-run", "--dry-run", "--mcu-counts", at("mine")], capture_output=True, text=True)
     assert f"out={at('mine')}" in command.stdout and f"--write {at('mine')}" in command.stdout, command
     command = subprocess.run([TOP / "tools/ppu-run", "--served", "none", "--kernel", "none", "--mcu-counts", at("mine")],
