@@ -8,6 +8,7 @@ firmware_test = $(call ppu_test,firmware-$(1),tests/firmware/test_$(1).c tests/f
 
 $(eval $(call firmware_test,channel))
 $(eval $(call firmware_test,commands))
+$(eval $(call firmware_test,list_orders,tests/firmware/orders.c))
 $(eval $(call firmware_test,tmd))
 $(eval $(call firmware_test,tmdq,firmware/tmdq.c tests/firmware/orders.c,-DSHARED_STEP=tmdq_step))
 $(eval $(call firmware_test,workq,firmware/workq.c tests/firmware/orders.c,-DSHARED_STEP=orders_step))

@@ -81,7 +81,7 @@ def found(name, old, new, part="tmdq", test="tmdq"):
 
 def unchanged():
     for part, test, line in (("tmdq", "tmdq", "shared_replace(last,"), ("workq", "workq", "workq_passed(uint32_t"), ("taskq", "taskq_feed", "settle_taskq(struct"),
-                             ("nest", "cta_groups", "shared_read(&group->cta)")):
+                             ("nest", "cta_groups", "shared_read(&group->cta)"), ("commands", "list_orders", "step_task(struct task *task)\n")):
         assert passes("unchanged", part, test, line, line)
 
 
@@ -95,6 +95,10 @@ def cta(name, old, new):
 
 def queue(name, old, new):
     return found(name, old, new, "taskq", "taskq_feed")
+
+
+def lists(name, old, new):
+    return found(name, old, new, "commands", "list_orders")
 
 
 tap.main([
@@ -136,4 +140,12 @@ tap.main([
     ("a queue task that ends before what was promised to it is there is found [A6]",
      queue("end", "PPU_TASKQ_TICKET(tail) == ((uint32_t)queue->published & PPU_TASKQ_TICKET_MASK)", "true")),
     ("an entry that begins when its ticket is taken is found [A12]", queue("early", "shared_read(&entry->sequence) == ", "(uint32_t)number < PPU_TASKQ_TICKET(head_of(queue)->tail) && 0 * ")),
+    ("a command that begins before the copy before it has ended is found [B15]",
+     lists("copy", "return bytes ? STEP_WAITS : STEP_NEXT;", "return STEP_NEXT;")),
+    ("a list that completes before its last copy has ended is found [B15]",
+     lists("last", "if (step == STEP_NEXT && next >= count)", "if (next >= count)")),
+    ("a list that is not tested again after a release is found [B15]", lists("release", "    commands_sem_released();\n    return STEP_NEXT;", "    return STEP_NEXT;")),
+    ("an acquire that passes without its semaphore is found [B15]",
+     lists("acquire", "if (ppu_sem_passes(PPU_SEM_COMPARE(data[3]), sem.payload, data[2]))", "if (sem.payload <= data[2])")),
+    ("a command that is executed twice is found [B15]", lists("twice", "    commands->next = next;\n", "    commands->next = step == STEP_WAITS && !commands->filled++ ? commands->next : next;\n")),
 ])
