@@ -19,6 +19,7 @@
 
 #include "ppu/macros.h"
 #include "ppu/nest.h"
+#include "ppu/sem.h"
 #include "runtime/deadline.h"
 #include "runtime/device.h"
 #include "runtime/memory.h"
@@ -703,6 +704,145 @@ static void in_a_queue_task(void **state)
     }
 }
 
+/* ---- two streams of lists of commands, which wait for each other ---- */
+
+#define LIST_STEPS 60u
+#define LIST_BYTES (64u * PPU_KIB) /* of a block, and of the semaphores */
+
+struct lists {
+    struct work work; /* x: the gate, the turns' semaphore; y: a block for each step, and one more */
+    struct ppu_stream *marks;
+};
+
+static struct ppu_sem *lists_sem(const struct lists *lists, uint32_t number)
+{
+    return (struct ppu_sem *)ppu_memory_host(lists->work.x) + number;
+}
+
+static ppu_va_t lists_sem_va(const struct lists *lists, uint32_t number)
+{
+    return (ppu_va_t){ ppu_memory_va(lists->work.x, lists->work.context).va + number * sizeof(struct ppu_sem) };
+}
+
+static ppu_va_t lists_block_va(const struct lists *lists, uint32_t number)
+{
+    return (ppu_va_t){ ppu_memory_va(lists->work.y, lists->work.context).va + (uint64_t)number * LIST_BYTES };
+}
+
+static uint32_t lists_turn(const struct lists *lists)
+{
+    return __atomic_load_n(&lists_sem(lists, 1)->payload, __ATOMIC_ACQUIRE);
+}
+
+static void lists_open(struct lists *lists, struct ppu_machine *machine)
+{
+    struct ppu_transport *transport = NULL;
+    struct work *work = &lists->work;
+    struct ppu_error error;
+
+    expect_ok(ppu_machine_transport(machine, 0, &transport, &error), &error);
+    expect_ok(ppu_device_open(transport, NULL, &work->device, &error), &error);
+    assert_int_equal(ppu_context_create(work->device, &work->context), PPU_OK);
+    assert_int_equal(ppu_channel_create(work->context, NULL, &work->channel), PPU_OK);
+    assert_int_equal(ppu_stream_create(work->channel, &work->stream), PPU_OK);
+    assert_int_equal(ppu_stream_create(work->channel, &lists->marks), PPU_OK);
+    assert_int_equal(ppu_memory_create(work->context, PPU_MEMORY_VRAM, LIST_BYTES, &work->x), PPU_OK);
+    assert_int_equal(ppu_memory_create(work->context, PPU_MEMORY_VRAM, (LIST_STEPS + 1) * LIST_BYTES, &work->y),
+                     PPU_OK);
+}
+
+/* One stream copies each block to the next, the other then writes a word there. The list of step `gate` has a copy, and
+ * goes on when the gate is open. */
+static void lists_begin(struct lists *lists, uint32_t gate)
+{
+    struct ppu_channel *channel = lists->work.channel;
+    struct ppu_block *block = NULL;
+
+    memset(ppu_memory_host(lists->work.x), 0, LIST_BYTES);
+    memset(ppu_memory_host(lists->work.y), 0, (LIST_STEPS + 1) * (size_t)LIST_BYTES);
+    for (uint32_t i = 0; i < LIST_STEPS; i++) {
+        const ppu_va_t from = lists_block_va(lists, i), to = lists_block_va(lists, i + 1);
+        assert_int_equal(ppu_block_begin(channel, &block), PPU_OK);
+        ppu_block_commands(block, lists->work.stream);
+        ppu_block_acquire(block, lists_sem_va(lists, 1), 2 * i, PPU_SEM_EQUAL);
+        ppu_block_copy(block, to, from, LIST_BYTES / 2);
+        if (i == gate) {
+            ppu_block_acquire(block, lists_sem_va(lists, 0), 1, PPU_SEM_EQUAL);
+        }
+        ppu_block_copy(block, (ppu_va_t){ to.va + LIST_BYTES / 2 }, (ppu_va_t){ from.va + LIST_BYTES / 2 },
+                       LIST_BYTES / 2);
+        ppu_block_release(block, lists_sem_va(lists, 1), 2 * i + 1, false);
+        ppu_block_commands_end(block);
+        ppu_block_commands(block, lists->marks);
+        ppu_block_acquire(block, lists_sem_va(lists, 1), 2 * i + 1, PPU_SEM_EQUAL);
+        ppu_block_fill(block, (ppu_va_t){ to.va + (LIST_BYTES - 4) / LIST_STEPS / 4 * 4 * i }, i + 1, 4);
+        ppu_block_release(block, lists_sem_va(lists, 1), 2 * i + 2, false);
+        ppu_block_commands_end(block);
+        assert_int_equal(ppu_block_submit(block, NULL), PPU_OK);
+    }
+    assert_int_equal(ppu_stream_event(lists->marks, &lists->work.event), PPU_OK);
+}
+
+static void lists_end(struct lists *lists)
+{
+    __atomic_store_n(&lists_sem(lists, 0)->payload, 1, __ATOMIC_RELEASE);
+    assert_int_equal(ppu_event_wait(&lists->work.event, WAIT_NS), PPU_OK);
+    for (uint32_t step = 0; step <= LIST_STEPS; step++) {
+        const uint32_t *word = (const uint32_t *)ppu_memory_host(lists->work.y) + (size_t)step * LIST_BYTES / 4;
+        uint32_t marks = 0;
+        for (uint32_t i = 0; i < LIST_BYTES / 4; i++) {
+            marks += word[i] != 0;
+        }
+        assert_int_equal(marks, step);
+        for (uint32_t i = 0; i < step; i++) {
+            assert_int_equal(word[(LIST_BYTES - 4) / LIST_STEPS / 4 * i], i + 1);
+        }
+    }
+}
+
+/* At a gate in the middle of a list, and between any two commands. */
+static void in_a_list(void **state)
+{
+    struct box *box = *state;
+    struct lists lists = { 0 };
+    uint32_t random = 12345;
+
+    machine_begin(box, sm_threads[0], false);
+    lists_open(&lists, box->machine);
+    for (int goal = 0; goal < 6; goal++) {
+        uint32_t gate = (random = random * 1664525 + 1013904223) >> 16 & 31;
+        uint32_t wanted = goal < 3 ? 2 * gate : (random >> 24) % (2 * gate + 1);
+        const uint64_t deadline_ns = deadline_after(WAIT_NS);
+
+        lists_begin(&lists, gate);
+        while (lists_turn(&lists) < wanted) {
+            assert_true(deadline_left(deadline_ns) != 0);
+        }
+        monitor_do(box, "{\"execute\": \"stop\"}");
+        uint32_t turn = lists_turn(&lists);
+        monitor_line(box, "savevm s");
+        monitor_do(box, "{\"execute\": \"cont\"}");
+        lists_end(&lists);
+        for (int round = 0; round < 2; round++) {
+            monitor_do(box, "{\"execute\": \"stop\"}");
+            monitor_line(box, "loadvm s");
+            assert_int_equal(lists_turn(&lists), turn);
+            monitor_do(box, "{\"execute\": \"cont\"}");
+            lists_end(&lists);
+        }
+        print_message("# at turn %u, with the gate at %u\n", turn, 2 * gate);
+    }
+    assert_int_equal(ppu_channel_destroy(lists.work.channel), PPU_OK);
+    assert_int_equal(ppu_stream_destroy(lists.marks), PPU_OK);
+    assert_int_equal(ppu_stream_destroy(lists.work.stream), PPU_OK);
+    assert_int_equal(ppu_memory_free(lists.work.x), PPU_OK);
+    assert_int_equal(ppu_memory_free(lists.work.y), PPU_OK);
+    assert_int_equal(ppu_context_destroy(lists.work.context), PPU_OK);
+    ppu_device_close(lists.work.device);
+    machine_end(box);
+    unlink(box->file);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -718,6 +858,8 @@ int main(void)
           box_remove, NULL },
         { "a queue task that threads and the host feed goes back to any place and takes each entry once [A6 A12]",
           in_a_queue_task, box_make, box_remove, NULL },
+        { "lists of commands in two streams go back to any place and end the same [B15]", in_a_list, box_make,
+          box_remove, NULL },
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
