@@ -84,7 +84,7 @@ PPU_ASSERT_SIZE(struct ppu_sanitizer_cells, 6295552);
 #define PPU_SANITIZER_KEY_LOCAL (1ull << 62)  /* width, group and offset */
 #define PPU_SANITIZER_KEY_GROUP (1ull << 61)  /* group */
 #define PPU_SANITIZER_KEY_BARRIER (1ull << 60)
-#define PPU_SANITIZER_KEY_CALL (1ull << 59) /* work-items of the group, number of the call, group */
+#define PPU_SANITIZER_KEY_CALL (1ull << 59) /* number of the call, group */
 #define PPU_SANITIZER_CALLS 64u             /* arguments of a group that are compared among its work-items */
 #define PPU_SANITIZER_CALL_GROUPS 1024u     /* of so many groups */
 
@@ -108,6 +108,14 @@ enum ppu_sanitizer_number {
     PPU_SANITIZER_REAL, /* bits of doubles */
     PPU_SANITIZER_ADDRESSES,
     PPU_SANITIZER_ALONE, /* with a sign, and no second one */
+    PPU_SANITIZER_CODE,  /* bits, and no second number */
+};
+
+/* Kinds of functions of images, by what they read and write. */
+enum ppu_sanitizer_channels {
+    PPU_SANITIZER_FLOATS,
+    PPU_SANITIZER_SIGNED_CHANNELS,
+    PPU_SANITIZER_UNSIGNED_CHANNELS,
 };
 
 /* Words of a record behind its head; 64-bit numbers take two, the low one first. */

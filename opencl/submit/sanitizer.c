@@ -344,6 +344,7 @@ static void print_number(FILE *to, uint32_t kind, uint64_t bits)
         fprintf(to, "%.17g", real);
         break;
     case PPU_SANITIZER_ADDRESSES:
+    case PPU_SANITIZER_CODE:
         fprintf(to, "0x%" PRIx64, bits);
         break;
     default:
@@ -357,7 +358,7 @@ static void print_argument(FILE *to, const struct ppu_sanitizer_report *report)
 
     fprintf(to, "ppu: %s: %s(): %s: ", site->check, site->action, site->object);
     print_number(to, site->bytes, report->address);
-    if (site->bytes != PPU_SANITIZER_ALONE) {
+    if (site->bytes != PPU_SANITIZER_ALONE && site->bytes != PPU_SANITIZER_CODE) {
         fputs(", ", to);
         print_number(to, site->bytes, report->base);
     }

@@ -406,6 +406,109 @@ static void a_report_of_an_argument_names_function_numbers_and_both_work_items(v
     listener_end(&l);
 }
 
+/* An image of 8 by 4 texels of four channels. */
+static cl_mem image(struct listener *l, cl_channel_type type)
+{
+    const cl_image_format format = { CL_RGBA, type };
+    const cl_image_desc desc = { .image_type = CL_MEM_OBJECT_IMAGE2D, .image_width = 8, .image_height = 4 };
+    cl_int error = CL_SUCCESS;
+
+    cl_mem made = clCreateImage(l->context, CL_MEM_READ_WRITE, &format, &desc, NULL, &error);
+    check(error);
+    return made;
+}
+
+/* A kernel of two images, one of floats and one of unsigned integers, that does this at (i, j); what is reported. */
+static const struct {
+    const char *does, *report; /* NULL: nothing is */
+} image_uses[] = {
+    { "read_imagef(floats, (int2)(i, j))", NULL },
+    { "read_imageui(numbers, (int2)(i, j))", NULL },
+    { "read_imagef(numbers, (int2)(i, j))",
+      "read_imagef(): the function is not for the channel type of the image: 0x10dc\
+" },
+    { "read_imagei(numbers, (int2)(i, j))",
+      "read_imagei(): the function is not for the channel type of the image: 0x10dc\
+" },
+    { "read_imageui(floats, (int2)(i, j))",
+      "read_imageui(): the function is not for the channel type of the image: 0x10de\
+" },
+    { "read_imagef(floats, (int2)(i + 1, j))", "read_imagef(): the coordinate is outside of the image: 8, 8\
+" },
+    { "read_imagef(floats, (int2)(i, j - 1))", "read_imagef(): the coordinate is outside of the image: -1, 4\
+" },
+    { "read_imagef(floats, edge, (int2)(i + 1, j - 1))", NULL },
+    { "read_imagef(floats, none, (int2)(i, j))", NULL },
+    { "read_imagef(floats, none, (int2)(i, j + 1))", "read_imagef(): the coordinate is outside of the image: 4, 4\
+" },
+    { "read_imagef(floats, smooth, (float2)(i, j))", NULL },
+    { "read_imagef(floats, smooth, (int2)(i, j))",
+      "read_imagef(): the sampler is none for coordinates or texels that are integers: 0x22\
+" },
+    { "read_imageui(numbers, smooth, (float2)(i, j))",
+      "read_imageui(): the sampler is none for coordinates or texels that are integers: 0x22\
+" },
+    { "read_imageui(numbers, normal, (float2)(i, j))", NULL },
+    { "read_imageui(numbers, normal, (int2)(i, j))",
+      "read_imageui(): the sampler is none for coordinates or texels that are integers: 0x13\
+" },
+    { "write_imageui(out, (int2)(i, j), (uint4)7)", NULL },
+    { "write_imageui(out, (int2)(i, j + 3), (uint4)7)", "write_imageui(): the coordinate is outside of the image: 4, 4\
+" },
+    { "write_imagef(out, (int2)(i, j), (float4)7)",
+      "write_imagef(): the function is not for the channel type of the image: 0x10dc\
+" },
+};
+
+static char *reports_of_image_use(struct listener *l, const cl_mem images[3], uint32_t use)
+{
+    const size_t global[2] = { 8, 4 };
+    cl_int error = CL_SUCCESS;
+    char text[1000], name[16];
+
+    snprintf(name, sizeof(name), "use%u", use);
+    snprintf(
+        text, sizeof(text),
+        "constant sampler_t edge = CLK_ADDRESS_CLAMP_TO_EDGE | CLK_FILTER_NEAREST;\n"
+        "constant sampler_t none = CLK_ADDRESS_NONE | CLK_FILTER_NEAREST;\n"
+        "constant sampler_t smooth = CLK_ADDRESS_CLAMP_TO_EDGE | CLK_FILTER_LINEAR;\n"
+        "constant sampler_t normal = CLK_NORMALIZED_COORDS_TRUE | CLK_ADDRESS_CLAMP_TO_EDGE | CLK_FILTER_NEAREST;\n"
+        "kernel void %s(read_only image2d_t floats, read_only image2d_t numbers, write_only image2d_t out)\n"
+        "{ int i = get_global_id(0), j = get_global_id(1); (void)%s; }\n",
+        name, image_uses[use].does);
+    cl_program program = build(l, text, "-fsanitize=argument");
+    cl_kernel kernel = clCreateKernel(program, name, &error);
+    check(error);
+    for (cl_uint i = 0; i < 3; i++) {
+        check(clSetKernelArg(kernel, i, sizeof(cl_mem), &images[i]));
+    }
+    check(clEnqueueNDRangeKernel(l->queue, kernel, 2, NULL, global, NULL, 0, NULL, NULL));
+    check(clFinish(l->queue));
+    check(clReleaseKernel(kernel));
+    check(clReleaseProgram(program));
+    return take_reports();
+}
+
+static void wrong_uses_of_images_are_reported_and_others_are_not(void **state)
+{
+    struct listener l = listener_new(*state);
+    const cl_mem images[3] = { image(&l, CL_FLOAT), image(&l, CL_UNSIGNED_INT32), image(&l, CL_UNSIGNED_INT32) };
+
+    for (uint32_t i = 0; i < PPU_ARRAY_SIZE(image_uses); i++) {
+        char *reports = reports_of_image_use(&l, images, i);
+        if (image_uses[i].report) {
+            assert_says(reports, image_uses[i].report);
+        } else if (*reports != '\0') {
+            fail_msg("%s: %s", image_uses[i].does, reports);
+        }
+        free(reports);
+    }
+    for (uint32_t i = 0; i < PPU_ARRAY_SIZE(images); i++) {
+        check(clReleaseMemObject(images[i]));
+    }
+    listener_end(&l);
+}
+
 static void a_site_is_reported_once(void **state)
 {
     static const char text[] = "kernel void once(global int *out) { out[get_global_id(0) + 1000] = 1; }\n";
@@ -935,6 +1038,8 @@ int main(void)
         cl_test("what others write counts as written", what_others_write_counts_as_written),
         cl_test("a report names place, work-item, distance, value and allocation",
                 a_report_names_site_work_item_distance_value_and_allocation),
+        cl_test("wrong uses of images are reported, and others are not",
+                wrong_uses_of_images_are_reported_and_others_are_not),
         cl_test("a report of an argument names function, numbers, and both work-items",
                 a_report_of_an_argument_names_function_numbers_and_both_work_items),
         cl_test("a place is reported once", a_site_is_reported_once),

@@ -11,6 +11,7 @@
 #include "ppu/isa.h"
 #include "ppu/macros.h"
 #include "ppu/sanitizer.h"
+#include "ppu/surface.h"
 
 #include <llvm-c/DebugInfo.h>
 #include <stdio.h>
@@ -20,8 +21,10 @@
 #define REPORT "__ppu_sanitizer_report"
 #define AGREES "__ppu_sanitizer_agrees"
 #define LANE_IS "__ppu_sanitizer_lane"
-#define MANGLED "_Z"        /* begins clang's names of overloaded functions: then the length of the name, and types */
-#define LIBRARY "__ppu_"    /* begins what lower_enqueue makes of others */
+#define CHANNELS_ARE "__ppu_sanitizer_channels"
+#define TEXEL_IS "__ppu_sanitizer_texel"
+#define MANGLED "_Z"     /* begins clang's names of overloaded functions: then the length of the name, and types */
+#define LIBRARY "__ppu_" /* begins what lower_enqueue makes of others */
 #define LOOKS "ppu.looks"
 #define HALF_BYTES 2u
 #define NAME_BYTES 100u
@@ -35,8 +38,11 @@ enum rule {
     NOT_ZERO,     /* it is not zero */
     NOT_POSITIVE, /* it is at most zero */
     LOCAL_ID,     /* it and those behind it are a local id of the work-group */
+    SAMPLER,      /* a sampler without filter, and without normalized coordinates where these are integers */
     CLUSTER,      /* it is a power of two, and at most the wave */
     LANE,         /* it is a lane of the warp, and the same for those that are together */
+    CHANNELS,     /* the image has channels of the function's type */
+    TEXEL,        /* coordinates behind it, that are integers, lie in the image where nothing says what is outside */
     SAME,         /* it is the same for all work-items of the group */
     BEGINS,       /* none: a copy begins */
     BEGUN,        /* it is at most the copies that this work-item has begun */
@@ -108,12 +114,12 @@ static bool is_signed(const struct call *call)
     if (strncmp(type, "Dv", 2) == 0) {
         type += strcspn(type, "_") + 1;
     }
-    return *type != '\0' && strchr("acsilx", *type) != NULL;
+    return *type != '\0' && !!strchr("acsilx", *type);
 }
 
 /* ---- numbers ---- */
 
-static LLVMValueRef operand(const struct call *call, int at)
+static LLVMValueRef call_operand(const struct call *call, int at)
 {
     const int count = (int)LLVMGetNumArgOperands(call->insn);
 
@@ -184,7 +190,7 @@ static LLVMValueRef is_disordered(const struct call *call, LLVMValueRef first, L
 
 static struct numbers compare_elements(const struct call *call)
 {
-    LLVMValueRef low = operand(call, call->row->at), high = operand(call, call->row->at + 1);
+    LLVMValueRef low = call_operand(call, call->row->at), high = call_operand(call, call->row->at + 1);
     const uint32_t count = elements_count(LLVMTypeOf(low));
     struct numbers all = { .wrong = NULL };
 
@@ -199,9 +205,9 @@ static struct numbers compare_elements(const struct call *call)
 static struct numbers compare_field(const struct call *call)
 {
     const struct emitter *e = &call->e;
-    const uint32_t bits = LLVMGetIntTypeWidth(element_type(LLVMTypeOf(operand(call, 0))));
-    LLVMValueRef offset = LLVMBuildZExt(e->builder, operand(call, call->row->at), emit_i64(e), "");
-    LLVMValueRef count = LLVMBuildZExt(e->builder, operand(call, call->row->at + 1), emit_i64(e), "");
+    const uint32_t bits = LLVMGetIntTypeWidth(element_type(LLVMTypeOf(call_operand(call, 0))));
+    LLVMValueRef offset = LLVMBuildZExt(e->builder, call_operand(call, call->row->at), emit_i64(e), "");
+    LLVMValueRef count = LLVMBuildZExt(e->builder, call_operand(call, call->row->at + 1), emit_i64(e), "");
     LLVMValueRef end = LLVMBuildAdd(e->builder, offset, count, "");
 
     return (struct numbers){ LLVMBuildICmp(e->builder, LLVMIntUGT, end, emit_number(e, bits), ""), offset, count };
@@ -222,7 +228,7 @@ static struct numbers compare_local_id(const struct call *call)
     struct numbers all = { .wrong = NULL };
 
     for (uint32_t i = 0; i < PPU_MIN(count, DIMENSIONS); i++) {
-        LLVMValueRef id = operand(call, call->row->at + (int)i);
+        LLVMValueRef id = call_operand(call, call->row->at + (int)i);
         LLVMValueRef size = LLVMBuildIntCast2(builder, special_register(call, sizes[i]), LLVMTypeOf(id), 0, "");
         all = either(call, all, numbers_of(call, LLVMBuildICmp(builder, LLVMIntUGE, id, size, ""), id, size));
     }
@@ -232,7 +238,7 @@ static struct numbers compare_local_id(const struct call *call)
 static struct numbers compare_cluster(const struct call *call)
 {
     LLVMBuilderRef builder = call->e.builder;
-    LLVMValueRef size = operand(call, LAST), most = special_register(call, PPU_SR_WAVE);
+    LLVMValueRef size = call_operand(call, LAST), most = special_register(call, PPU_SR_WAVE);
     LLVMValueRef less = LLVMBuildSub(builder, size, emit_word(&call->e, 1), "");
     LLVMValueRef more = LLVMBuildAnd(builder, size, less, ""), none = emit_word(&call->e, 0);
     /* A size of zero is above the most, less one. */
@@ -244,7 +250,7 @@ static struct numbers compare_cluster(const struct call *call)
 
 static struct numbers compare_with_zero(const struct call *call)
 {
-    LLVMValueRef value = operand(call, call->row->at), zero = LLVMConstNull(LLVMTypeOf(value));
+    LLVMValueRef value = call_operand(call, call->row->at), zero = LLVMConstNull(LLVMTypeOf(value));
     LLVMIntPredicate wrong = call->row->rule == NOT_ZERO ? LLVMIntEQ : LLVMIntSGT;
 
     return numbers_of(call, LLVMBuildICmp(call->e.builder, wrong, value, zero, ""), value, zero);
@@ -253,7 +259,7 @@ static struct numbers compare_with_zero(const struct call *call)
 /* Bytes that the pointer must be aligned to. */
 static uint32_t alignment_of(const struct call *call)
 {
-    LLVMTypeRef moved = LLVMTypeOf(strncmp(call->name, "vstore", 6) == 0 ? operand(call, 0) : call->insn);
+    LLVMTypeRef moved = LLVMTypeOf(strncmp(call->name, "vstore", 6) == 0 ? call_operand(call, 0) : call->insn);
     const uint32_t elements = elements_count(moved);
 
     if (!strstr(call->name, "_half")) {
@@ -268,19 +274,52 @@ static struct numbers compare_alignment(const struct call *call)
     const struct emitter *e = &call->e;
     const uint32_t bytes = alignment_of(call);
 
-    if (LLVMIsConstant(operand(call, LAST)) || bytes == 1) {
+    if (LLVMIsConstant(call_operand(call, LAST)) || bytes == 1) {
         return (struct numbers){ .wrong = NULL };
     }
-    LLVMValueRef address = LLVMBuildPtrToInt(e->builder, operand(call, LAST), emit_i64(e), "");
+    LLVMValueRef address = LLVMBuildPtrToInt(e->builder, call_operand(call, LAST), emit_i64(e), "");
     tag_set(e->compilation, address, LOOKS);
     LLVMValueRef rest = LLVMBuildAnd(e->builder, address, emit_number(e, bytes - 1), "");
     LLVMValueRef wrong = LLVMBuildICmp(e->builder, LLVMIntNE, rest, emit_number(e, 0), "");
     return (struct numbers){ wrong, address, emit_number(e, bytes) };
 }
 
-static struct numbers compare(const struct call *call)
+static bool has_sampler(const struct call *call)
+{
+    return !!strstr(call->types, "11ocl_sampler");
+}
+
+static LLVMValueRef coordinates(const struct call *call)
+{
+    return call_operand(call, has_sampler(call) ? 2 : 1);
+}
+
+static bool is_function_of_integers(const char *name)
+{
+    const size_t len = strlen(name);
+
+    return name[len - 1] == 'i';
+}
+
+static struct numbers compare_sampler(const struct call *call)
+{
+    const struct emitter *e = &call->e;
+    const uint32_t filtered = PPU_SAMPLER_LINEAR, more = PPU_SAMPLER_LINEAR | PPU_SAMPLER_NORMALIZED;
+
+    if (!has_sampler(call) || (is_real(coordinates(call)) && !is_function_of_integers(call->name))) {
+        return (struct numbers){ .wrong = NULL };
+    }
+    LLVMValueRef sampler = call_operand(call, call->row->at), none = emit_number(e, 0);
+    LLVMValueRef bits =
+        LLVMBuildAnd(e->builder, sampler, emit_number(e, is_real(coordinates(call)) ? filtered : more), "");
+    return numbers_of(call, LLVMBuildICmp(e->builder, LLVMIntNE, bits, none, ""), sampler, none);
+}
+
+static struct numbers call_compare(const struct call *call)
 {
     switch (call->row->rule) {
+    case SAMPLER:
+        return compare_sampler(call);
     case ORDERED:
     case RISING:
         return compare_elements(call);
@@ -305,16 +344,19 @@ static uint32_t shown_as(const struct call *call)
     switch (call->row->rule) {
     case ORDERED:
     case RISING:
-        return is_real(operand(call, 0)) ? PPU_SANITIZER_REAL
-               : is_signed(call)         ? PPU_SANITIZER_SIGNED
-                                         : PPU_SANITIZER_UNSIGNED;
+        return is_real(call_operand(call, 0)) ? PPU_SANITIZER_REAL
+               : is_signed(call)              ? PPU_SANITIZER_SIGNED
+                                              : PPU_SANITIZER_UNSIGNED;
     case NOT_ZERO:
     case NOT_POSITIVE:
         return PPU_SANITIZER_ALONE;
+    case CHANNELS:
+    case SAMPLER:
+        return PPU_SANITIZER_CODE;
     case ALIGNED:
         return PPU_SANITIZER_ADDRESSES;
     case SAME:
-        return is_pointer(operand(call, call->row->at)) ? PPU_SANITIZER_ADDRESSES : PPU_SANITIZER_SIGNED;
+        return is_pointer(call_operand(call, call->row->at)) ? PPU_SANITIZER_ADDRESSES : PPU_SANITIZER_SIGNED;
     default:
         return PPU_SANITIZER_SIGNED;
     }
@@ -332,7 +374,7 @@ static void put_mark(const struct call *call, LLVMValueRef *arguments, uint32_t 
 /* Pointers stay what they are, as their objects would else be taken for such whose address goes anywhere. */
 static void mark_operand(const struct call *call)
 {
-    LLVMValueRef value = operand(call, call->row->at);
+    LLVMValueRef value = call_operand(call, call->row->at);
     LLVMTypeRef generic = LLVMPointerTypeInContext(call->e.compilation->llvm, SPACE_GENERIC);
 
     if (!is_pointer(value)) {
@@ -343,11 +385,31 @@ static void mark_operand(const struct call *call)
     put_mark(call, &value, 1);
 }
 
+/* The image, its sampler or 0, and three coordinates. The second one of an array of lines is a layer. */
+static void mark_texel(const struct call *call)
+{
+    const struct emitter *e = &call->e;
+    LLVMValueRef none = emit_word(e, 0), arguments[5] = { call_operand(call, 0), emit_number(e, 0), none, none, none };
+    const bool lines = strncmp(call->types, "20ocl_image1d_array", 19) == 0;
+
+    if (is_real(coordinates(call))) {
+        return;
+    }
+    if (has_sampler(call)) {
+        arguments[1] = call_operand(call, 1);
+    }
+    const uint32_t count = elements_count(LLVMTypeOf(coordinates(call)));
+    for (uint32_t i = 0; i < PPU_MIN(count, DIMENSIONS); i++) {
+        arguments[2 + i + (lines && i == 1)] = element(call, coordinates(call), i);
+    }
+    put_mark(call, arguments, 5);
+}
+
 /* Work-items whose access is not aligned leave it out, as the machine would end the kernel. */
 static void mark_wrong(const struct call *call)
 {
     LLVMBuilderRef builder = call->e.builder;
-    struct numbers numbers = compare(call);
+    struct numbers numbers = call_compare(call);
 
     if (!numbers.wrong || (LLVMIsAConstantInt(numbers.wrong) && LLVMConstIntGetZExtValue(numbers.wrong) == 0)) {
         return;
@@ -366,6 +428,10 @@ static void mark_call(struct call *call)
     emit_before(&call->e, call->insn);
     if (call->row->rule == BEGINS) {
         put_mark(call, NULL, 0);
+    } else if (call->row->rule == CHANNELS) {
+        put_mark(call, (LLVMValueRef[]){ call_operand(call, 0) }, 1);
+    } else if (call->row->rule == TEXEL) {
+        mark_texel(call);
     } else if (call->row->rule < LANE) {
         mark_wrong(call);
     } else if (call->row->at < (int)LLVMGetNumArgOperands(call->insn)) {
@@ -471,7 +537,7 @@ static LLVMValueRef count_up(const struct emitter *e, LLVMValueRef variable)
 static void compare_begun(const struct call *call, const struct counts *counts, uint32_t shown)
 {
     const struct emitter *e = &call->e;
-    LLVMValueRef wanted = operand(call, 0), begun = LLVMBuildLoad2(e->builder, emit_i32(e), counts->begun, "");
+    LLVMValueRef wanted = call_operand(call, 0), begun = LLVMBuildLoad2(e->builder, emit_i32(e), counts->begun, "");
 
     begun = LLVMBuildZExt(e->builder, begun, emit_i64(e), "");
     guard_beside(e->compilation, e->builder, call->insn, LLVMBuildICmp(e->builder, LLVMIntSGT, wanted, begun, ""));
@@ -483,13 +549,23 @@ static void compare_begun(const struct call *call, const struct counts *counts, 
 static void compare_with_others(const struct call *call, const struct counts *counts, uint32_t shown)
 {
     const struct emitter *e = &call->e;
-    LLVMValueRef value = operand(call, 0);
+    LLVMValueRef value = call_operand(call, 0);
 
     if (is_pointer(value)) {
         value = LLVMBuildPtrToInt(e->builder, value, emit_i64(e), "");
     }
     emit_call(e, AGREES, LLVMVoidTypeInContext(e->compilation->llvm),
               (LLVMValueRef[]){ format_of(call, shown), count_up(e, counts->compared), value }, 3);
+}
+
+/* What the function reads or writes: read_imagei, write_imageui ... */
+static enum ppu_sanitizer_channels channels_of(const char *name)
+{
+    const size_t len = strlen(name);
+
+    return !is_function_of_integers(name) ? PPU_SANITIZER_FLOATS
+           : name[len - 2] == 'u'         ? PPU_SANITIZER_UNSIGNED_CHANNELS
+                                          : PPU_SANITIZER_SIGNED_CHANNELS;
 }
 
 /* In functions that are called, `counts` has no variables. */
@@ -515,13 +591,27 @@ static void lower_mark(const struct call *call, const struct counts *counts, uin
             compare_begun(call, counts, shown);
         }
         break;
+    case CHANNELS:
+        emit_call(
+            e, CHANNELS_ARE, nothing,
+            (LLVMValueRef[]){ format_of(call, shown), call_operand(call, 0), emit_word(e, channels_of(call->name)) },
+            3);
+        break;
+    case TEXEL:
+        emit_call(e, TEXEL_IS, nothing,
+                  (LLVMValueRef[]){ format_of(call, shown), call_operand(call, 0), call_operand(call, 1),
+                                    call_operand(call, 2), call_operand(call, 3), call_operand(call, 4) },
+                  6);
+        break;
     case LANE:
         emit_call(e, LANE_IS, nothing,
-                  (LLVMValueRef[]){ format_of(call, shown), LLVMBuildTrunc(e->builder, operand(call, 0), emit_i32(e), "") }, 2);
+                  (LLVMValueRef[]){ format_of(call, shown),
+                                    LLVMBuildTrunc(e->builder, call_operand(call, 0), emit_i32(e), "") },
+                  2);
         break;
     default:
-        emit_report(e, (uint32_t)LLVMConstIntGetZExtValue(format_of(call, shown)), operand(call, 0), operand(call, 1),
-                    emit_number(e, 0), NULL);
+        emit_report(e, (uint32_t)LLVMConstIntGetZExtValue(format_of(call, shown)), call_operand(call, 0),
+                    call_operand(call, 1), emit_number(e, 0), NULL);
     }
     LLVMInstructionEraseFromParent(call->insn);
 }

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* Compares arguments of built-in functions among the work-items that call them: compiler/irpass/sanitize/argument.c. */
 #include "cell.h"
+#include "ppu/surface.h"
 
-/* The cell of a value that the whole group must agree about. The last groups of a launch may have fewer work-items. */
+typedef constant struct ppu_surface *surface_t;
+
+/* The cell of a value that the whole group must agree about. */
 INLINE uint call_cell(cells_t all, uint call)
 {
     return call < PPU_SANITIZER_CALLS && group_number() < PPU_SANITIZER_CALL_GROUPS
-               ? cell_of(all, PPU_SANITIZER_KEY_CALL | (ulong)work_items() << 40 | (ulong)call << 24 | group_number(), 0)
+               ? cell_of(all, PPU_SANITIZER_KEY_CALL | (ulong)call << 24 | group_number(), 0)
                : NO_CELL;
 }
 
@@ -75,5 +78,44 @@ void CALLED __attribute__((convergent)) __ppu_sanitizer_lane(uint format, uint l
 
     if (!is_same_lane(lane) || lane >= size) {
         report(format, lane, size, 0, 0);
+    }
+}
+
+/* ---- images ---- */
+
+/* Three types of each kind of integers follow one another (CL_SIGNED_INT8 ... CL_UNSIGNED_INT32). */
+#define SIGNED_CHANNELS 0x10d7u
+#define UNSIGNED_CHANNELS 0x10dau
+#define CHANNEL_WIDTHS 3u
+
+void CALLED __ppu_sanitizer_channels(uint format, surface_t surface, uint wanted)
+{
+    const uint type = surface->type;
+    const uint found = type - SIGNED_CHANNELS < CHANNEL_WIDTHS     ? PPU_SANITIZER_SIGNED_CHANNELS
+                       : type - UNSIGNED_CHANNELS < CHANNEL_WIDTHS ? PPU_SANITIZER_UNSIGNED_CHANNELS
+                                                                   : PPU_SANITIZER_FLOATS;
+
+    if (found != wanted) {
+        report(format, type, 0, 0, 0);
+    }
+}
+
+INLINE void report_coordinate(uint format, int c, uint size)
+{
+    report(format, (ulong)(long)c, size, 0, 0);
+}
+
+/* A sampler with an address mode says what is outside. */
+void CALLED __ppu_sanitizer_texel(uint format, surface_t surface, ulong sampler, int x, int y, int z)
+{
+    if ((sampler & PPU_SAMPLER_ADDRESS) != 0) {
+        return;
+    }
+    if ((uint)x >= surface->width) {
+        report_coordinate(format, x, surface->width);
+    } else if ((uint)y >= surface->height) {
+        report_coordinate(format, y, surface->height);
+    } else if ((uint)z >= surface->depth) {
+        report_coordinate(format, z, surface->depth);
     }
 }

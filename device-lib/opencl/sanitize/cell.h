@@ -81,7 +81,7 @@ INLINE uint group_number(void)
            __ppu_sr(PPU_SR_CTA_X);
 }
 
-/* Of this group. */
+/* Counts those of this group. */
 INLINE uint work_items(void)
 {
     return __ppu_sr(PPU_SR_SIZE_X) * __ppu_sr(PPU_SR_SIZE_Y) * __ppu_sr(PPU_SR_SIZE_Z);
