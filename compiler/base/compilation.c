@@ -31,16 +31,44 @@ static const char *skip_spaces(const char *text)
     return text;
 }
 
+static uint32_t value_line(LLVMValueRef value)
+{
+    return LLVMIsAInstruction(value) ? LLVMGetDebugLocLine(value) : 0;
+}
+
+/* A variable has no place in the source, but what uses it has. */
+static LLVMValueRef user_with_line(LLVMValueRef value)
+{
+    for (LLVMUseRef use = LLVMGetFirstUse(value); use; use = LLVMGetNextUse(use)) {
+        if (value_line(LLVMGetUser(use)) != 0) {
+            value = LLVMGetUser(use); /* uses stand in the order opposite to that of the source */
+        }
+    }
+    return value;
+}
+
 /* As clang does: "file:line:column: error: ", as much of it as the IR knows. */
 static void print_location(struct compilation *compilation, LLVMValueRef value)
 {
-    uint32_t line = LLVMIsAInstruction(value) ? LLVMGetDebugLocLine(value) : 0;
+    uint32_t line = value_line(value);
 
     bytes_print(&compilation->log, "%s:", compilation->source_name);
     if (line != 0) {
         bytes_print(&compilation->log, "%u:%u:", line, LLVMGetDebugLocColumn(value));
     }
     bytes_print(&compilation->log, " error: ");
+}
+
+void compilation_fail_at(struct compilation *compilation, enum ppu_compile_status status, LLVMValueRef at,
+                         const char *format, ...)
+{
+    va_list args;
+
+    print_location(compilation, value_line(at) != 0 ? at : user_with_line(at));
+    va_start(args, format);
+    bytes_vprint(&compilation->log, format, args);
+    va_end(args);
+    end(compilation, status);
 }
 
 void compilation_fail_value(struct compilation *compilation, const char *what, LLVMValueRef value)

@@ -108,6 +108,10 @@ struct compilation {
 _Noreturn void compilation_fail(struct compilation *compilation, enum ppu_compile_status status, const char *format,
                                 ...) __attribute__((format(printf, 3, 4)));
 
+/* The same, at the place of an instruction in the source, or where a variable is first used. */
+_Noreturn void compilation_fail_at(struct compilation *compilation, enum ppu_compile_status status, LLVMValueRef at,
+                                   const char *format, ...) __attribute__((format(printf, 4, 5)));
+
 /* The same, naming the IR that has no code; `what` begins the sentence. */
 _Noreturn void compilation_fail_value(struct compilation *compilation, const char *what, LLVMValueRef value);
 

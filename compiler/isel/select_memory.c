@@ -8,6 +8,7 @@
 #include "ppu/macros.h"
 #include "ppu/mmu.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 #define OFFSET_MIN (-(1 << 18)) /* of the constant in a memory instruction */
@@ -25,8 +26,9 @@ static uint32_t reserve_memory(struct isel *s, uint32_t *used, LLVMTypeRef type,
     uint32_t at = ppu_align_up(*used != 0 ? *used : FIRST_OBJECT, PPU_MAX(align, 4));
 
     if (bytes > limit || at + bytes > limit) {
-        s->compilation->status = PPU_COMPILE_TOO_LARGE;
-        compilation_fail_value(s->compilation, "too much local or private memory with", value);
+        compilation_fail_at(s->compilation, PPU_COMPILE_TOO_LARGE, value,
+                            "'%s' has a variable of %" PRIu64 " bytes in %s memory, where %u of %u bytes are left",
+                            s->ir->name, bytes, limit == PPU_MAX_LOCAL ? "private" : "local", limit - at, limit);
     }
     *used = (uint32_t)(at + bytes);
     return at;

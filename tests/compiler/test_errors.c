@@ -37,9 +37,17 @@ static const struct bad bads[] = {
     { "kernel __attribute__((reqd_work_group_size(64, 64, 1))) void k(global int *o) { o[0] = 1; }", "",
       PPU_COMPILE_TOO_LARGE, "64 x 64 x 1" },
     { "kernel void k(global int *o) { local int a[40000]; a[o[0]] = 1; barrier(0); o[1] = a[o[2]]; }", "",
-      PPU_COMPILE_TOO_LARGE, "local" },
-    { "kernel void k(global int *o) { int a[200000]; for (int i = 0; i < 200000; i++) a[i] = o[i]; o[0] = a[o[7]]; }",
-      "", PPU_COMPILE_TOO_LARGE, "private" },
+      PPU_COMPILE_TOO_LARGE, "'k' has a variable of 160000 bytes in local memory, where " },
+    { "kernel void k(global int *o)\n{\n  int a[200000];\n  for (int i = 0; i < 200000; i++)\n    a[i] = o[i];\n"
+      "  o[0] = a[o[7]];\n}",
+      "", PPU_COMPILE_TOO_LARGE,
+      "test.cl:3:3: error: 'k' has a variable of 800000 bytes in private memory, where 524272 of 524288 bytes are" },
+    { "__attribute__((noinline)) int f(global int *o, int n)\n{\n  int a[100000];\n  for (int i = 0; i < n; i++)\n"
+      "    a[i] = o[i];\n  return a[o[7]];\n}\n"
+      "kernel void k(global int *o, int n)\n{\n  int b[100000];\n  for (int i = 0; i < n; i++)\n"
+      "    b[i] = o[i];\n  o[0] = b[o[8]] + f(o, n);\n}",
+      "", PPU_COMPILE_TOO_LARGE,
+      "test.cl:10:3: error: 'k' has a variable of 400000 bytes in private memory, where 124240 of 524288 bytes are" },
 };
 
 static void bad_programs(void **state)
