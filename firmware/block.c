@@ -221,15 +221,10 @@ static enum method_result method_WAIT_IDLE(struct channel *channel, const uint32
     return METHOD_PARKED;
 }
 
-static enum method_result method_LAUNCH(struct channel *channel, const uint32_t *data)
+static inline enum method_result launched(struct channel *channel, enum launch_result result, uint16_t code,
+                                          uint64_t payload)
 {
-    uint16_t code;
-    uint64_t payload;
-    uint32_t stream = data[2];
-    if (stream != PPU_STREAM_NONE && !tmdq_exists(channel->context, stream)) {
-        return refuse_method(channel, PPU_FAULT_NO_STREAM, stream);
-    }
-    switch (launch_task(channel, va_of(data), stream, channel->block.correlation, &code, &payload)) {
+    switch (result) {
     case LAUNCH_ACCEPTED:
         return METHOD_DONE;
     case LAUNCH_NO_RECORD:
@@ -238,6 +233,18 @@ static enum method_result method_LAUNCH(struct channel *channel, const uint32_t 
     default:
         return refuse_method(channel, code, payload);
     }
+}
+
+static enum method_result method_LAUNCH(struct channel *channel, const uint32_t *data)
+{
+    uint16_t code;
+    uint64_t payload;
+    uint32_t stream = data[2];
+    if (stream != PPU_STREAM_NONE && !tmdq_exists(channel->context, stream)) {
+        return refuse_method(channel, PPU_FAULT_NO_STREAM, stream);
+    }
+    enum launch_result result = launch_task(channel, va_of(data), stream, channel->block.correlation, &code, &payload);
+    return launched(channel, result, code, payload);
 }
 
 static enum method_result method_COPY(struct channel *channel, const uint32_t *data)
@@ -272,15 +279,15 @@ static enum method_result method_ENQUEUE(struct channel *channel, const uint32_t
     if (data[0] != PPU_STREAM_NONE && !tmdq_exists(channel->context, data[0])) {
         return refuse_method(channel, PPU_FAULT_NO_STREAM, data[0]);
     }
-    uint32_t wrong = commands_check(data + 1, count - 1);
+    uint32_t launch;
+    uint32_t wrong = commands_check(data + 1, count - 1, data[0], &launch);
     if (wrong != COMMANDS_GOOD) {
         return refuse_method(channel, PPU_FAULT_METHOD_DATA, data[1 + wrong]);
     }
-    if (!launch_commands(channel, data[0], data + 1, count - 1)) {
-        channel_wait(channel, CHANNEL_NEEDS_RECORD);
-        return METHOD_AGAIN;
-    }
-    return METHOD_DONE;
+    uint16_t code;
+    uint64_t payload;
+    enum launch_result result = launch_commands(channel, data[0], data + 1, count - 1, launch, &code, &payload);
+    return launched(channel, result, code, payload);
 }
 
 /* Only a command of a list (ENQUEUE). */

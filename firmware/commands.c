@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 #include "firmware/commands.h"
 
-#include <string.h>
-
 #include "firmware/channel.h"
 #include "firmware/completion.h"
 #include "firmware/copy.h"
 #include "firmware/dma.h"
 #include "firmware/hal.h"
+#include "firmware/launch.h"
 #include "firmware/timer.h"
 #include "firmware/trace.h"
 #include "firmware/vector.h"
+#include "firmware/wdu.h"
 #include "ppu/channel.h"
 #include "ppu/macros.h"
+#include "ppu/nest.h"
 #include "ppu/sem.h"
 
 #define RETEST_FIRST_US 100u /* an acquire that did not pass is tested again, as a channel's (sem.h) */
@@ -20,7 +21,7 @@
 #define LOOKED_AT 6u    /* words of a command: the longest has so many, and of a NOP none is looked at */
 #define SEED_BYTES 256u /* a fill begins with so many, and then doubles them */
 
-/* Lies where a grid has its parameters. */
+/* Lies where a grid has its parameters, or behind the room for them. */
 struct commands {
     uint32_t count;  /* words */
     uint32_t next;   /* the command that is executed, or will be */
@@ -29,6 +30,7 @@ struct commands {
     uint32_t word[];
 };
 _Static_assert(sizeof(struct commands) + PPU_ENQUEUE_MAX_WORDS * 4u <= PPU_MAX_PARAM, "any list has room");
+_Static_assert(sizeof(struct commands) + PPU_ENQUEUE_GRID_WORDS * 4u == PPU_ENQUEUE_GRID_BYTES, "any beside a grid");
 
 struct list_node commands_ready;
 struct list_node commands_acquiring;
@@ -51,7 +53,13 @@ void commands_init(void)
 
 static struct commands *commands_of(const struct task *task)
 {
-    return hal_vram(task->params);
+    uint32_t room = task_has_nest(task) ? PPU_NEST_MAX_PARAM : PPU_MAX_PARAM;
+    return hal_vram((ppu_vram_t){ task->params.off + (task->listed ? room - PPU_ENQUEUE_GRID_BYTES : 0) });
+}
+
+static uint32_t most_words(const struct task *task)
+{
+    return task->listed ? PPU_ENQUEUE_GRID_WORDS : PPU_ENQUEUE_MAX_WORDS;
 }
 
 static ppu_va_t va_of(const uint32_t *data)
@@ -181,6 +189,19 @@ static enum step command_INTERRUPT(struct task *task, const uint32_t *data)
     return STEP_NEXT;
 }
 
+/* The list goes on when the grid has ended. A list that was written over may say so again, or without a grid. */
+static enum step command_LAUNCH(struct task *task, const uint32_t *data)
+{
+    if (task->begun) {
+        return fail(task, PPU_FAULT_METHOD_DATA, data[-1], 0);
+    }
+    task->begun = true;
+    task->commands = false;
+    launch_grid(task);
+    wdu_dispatch();
+    return STEP_WAITS;
+}
+
 /* ---- lists of them ---- */
 
 static bool any_data(const uint32_t *data)
@@ -223,8 +244,9 @@ static const struct command {
     bool (*good)(const uint32_t *data);
     uint32_t count; /* of data words, or PPU_METHOD_ANY_COUNT */
 } kinds[] = {
-    COMMAND(NOP, any_data),  COMMAND(SEM_ACQUIRE, good_acquire), COMMAND(SEM_RELEASE, good_release),
-    COMMAND(COPY, any_data), COMMAND(FILL, good_fill),           COMMAND(INTERRUPT, any_data),
+    COMMAND(NOP, any_data),    COMMAND(SEM_ACQUIRE, good_acquire), COMMAND(SEM_RELEASE, good_release),
+    COMMAND(COPY, any_data),   COMMAND(FILL, good_fill),           COMMAND(INTERRUPT, any_data),
+    COMMAND(LAUNCH, any_data),
 };
 
 /* What begins at the first of `left` words; NULL: nothing that may stand in a list. */
@@ -238,21 +260,43 @@ static const struct command *command_at(const uint32_t *word, uint32_t left)
     return right_count && kinds[id].good(word + 1) ? &kinds[id] : NULL;
 }
 
-uint32_t commands_check(const uint32_t *words, uint32_t count)
+/* A list has one launch, into its own TMDQ, and is short then. */
+static bool good_launch(const uint32_t *word, uint32_t count, uint32_t stream, uint32_t before)
 {
+    return word[3] == stream && before == COMMANDS_NO_LAUNCH && count <= PPU_ENQUEUE_GRID_WORDS;
+}
+
+uint32_t commands_check(const uint32_t *words, uint32_t count, uint32_t stream, uint32_t *launch)
+{
+    *launch = COMMANDS_NO_LAUNCH;
     for (uint32_t at = 0; at < count; at += 1u + PPU_METHOD_COUNT(words[at])) {
-        if (!command_at(&words[at], count - at)) {
+        const struct command *command = command_at(&words[at], count - at);
+        if (!command) {
             return at;
+        }
+        if (command->run == command_LAUNCH) {
+            if (!good_launch(&words[at], count, stream, *launch)) {
+                return at;
+            }
+            *launch = at;
         }
     }
     return COMMANDS_GOOD;
 }
 
-void commands_put(const struct task *task, const uint32_t *words, uint32_t count, uint64_t position)
+void commands_put(struct task *task, const uint32_t *words, uint32_t count, uint64_t position)
 {
     struct commands *commands = commands_of(task);
     *commands = (struct commands){ .count = count, .position = position };
-    memcpy(commands->word, words, count * sizeof(words[0]));
+    task->commands = true;
+    if (task->listed && PPU_METHOD_ID(words[0]) == PPU_METHOD_LAUNCH) {
+        commands->next = 1u + COUNT_LAUNCH;
+        task->commands = false;
+        task->begun = true;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        __atomic_store_n(&commands->word[i], words[i], __ATOMIC_RELAXED); /* or the loop is a call of memcpy */
+    }
 }
 
 void commands_go_on(struct task *task)
@@ -265,14 +309,16 @@ static void step_task(struct task *task)
 {
     struct commands *commands = commands_of(task);
     uint32_t next = commands->next;
-    uint32_t count = PPU_MIN(commands->count, PPU_ENQUEUE_MAX_WORDS);
+    uint32_t count = PPU_MIN(commands->count, most_words(task));
     if (next >= count) {
         completion_defer(task);
         return;
     }
     uint32_t left = count - next;
     uint32_t word[LOOKED_AT] = { 0 };
-    memcpy(word, &commands->word[next], PPU_MIN(left, LOOKED_AT) * sizeof(word[0]));
+    for (uint32_t i = 0; i < PPU_MIN(left, LOOKED_AT); i++) {
+        word[i] = __atomic_load_n(&commands->word[next + i], __ATOMIC_RELAXED);
+    }
     const struct command *command = command_at(word, left);
     if (!command) {
         fail(task, PPU_FAULT_METHOD_DATA, word[0], 0);
@@ -289,6 +335,18 @@ static void step_task(struct task *task)
     } else if (step == STEP_NEXT) {
         commands_go_on(task);
     }
+}
+
+bool commands_follow(struct task *task)
+{
+    if (!task->listed || task->commands || task->fault || !task->channel ||
+        commands_of(task)->next >= commands_of(task)->count) {
+        return false;
+    }
+    task->commands = true;
+    task_enter(task, TASK_PARKED);
+    commands_go_on(task);
+    return true;
 }
 
 bool commands_run(uint32_t most)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Executes command tasks (B15): entries of a TMDQ whose work is not a grid but a list of commands, copies, fills,
- * semaphore operations and interrupts. They are executed one after the other when the task's turn has come, each when
- * the one before it has ended. Such a task has no slot, and no channel waits for it that is not told to.
+ * Executes lists of commands (B15): entries of a TMDQ whose work is copies, fills, semaphore operations, interrupts and
+ * a grid at most. They are executed one after the other when the task's turn has come, each when the one before it has
+ * ended. Such a task has a slot only for its grid, and no channel waits for it that is not told to.
  */
 #ifndef FIRMWARE_COMMANDS_H
 #define FIRMWARE_COMMANDS_H
@@ -20,12 +20,19 @@ void commands_test_again(void);
 /* Needs task. */
 void commands_init(void);
 
-/* COMMANDS_GOOD, or where the first word is that begins no command of a list (method.def). */
+/*
+ * COMMANDS_GOOD, or where the first word is that begins no command of a list for TMDQ `stream` (method.def). *launch is
+ * where the list's launch begins, or COMMANDS_NO_LAUNCH.
+ */
 #define COMMANDS_GOOD UINT32_MAX
-uint32_t commands_check(const uint32_t *words, uint32_t count);
+#define COMMANDS_NO_LAUNCH UINT32_MAX
+uint32_t commands_check(const uint32_t *words, uint32_t count, uint32_t stream, uint32_t *launch);
 
 /* Gives a new task its list, which commands_check() has passed; `position` is for faults (channel_position()). */
-void commands_put(const struct task *task, const uint32_t *words, uint32_t count, uint64_t position);
+void commands_put(struct task *task, const uint32_t *words, uint32_t count, uint64_t position);
+
+/* The task's grid has ended, with all below. True: commands follow it, and the task goes on with them. */
+bool commands_follow(struct task *task);
 
 /* The turn of a PARKED task has come, or what it waited for has ended. */
 void commands_go_on(struct task *task);

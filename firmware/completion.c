@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "firmware/completion.h"
 
+#include "firmware/commands.h"
 #include "firmware/context.h"
 #include "firmware/launch.h"
 #include "firmware/nest.h"
@@ -137,7 +138,7 @@ static void complete_task(struct task *task)
     uint32_t stream = task->stream;
     bool broken = result == TMDQ_COMPLETE_BROKEN || (result == TMDQ_PENDING && !parent);
     stats_count(PPU_KEY_COMPLETIONS);
-    if (task->commands) {
+    if (task->commands && task->begun) {
         trace_write(PPU_TRACE_LIST_END, task->correlation, task->handle, 0, task->fault);
     } else {
         trace_write(PPU_TRACE_TASK_END, task->correlation, task->handle, task->slot, task->fault);
@@ -176,6 +177,11 @@ void completion_begin(struct task *task)
     taskq_unbind(task);
     if (task->children || (has_nest && !task->fault && has_group(task) && !tmdq_idle(task))) {
         task_enter(task, TASK_DRAINING);
+        wdu_dispatch();
+        return;
+    }
+    if (commands_follow(task)) {
+        trace_write(PPU_TRACE_TASK_END, task->correlation, task->handle, task->slot, 0);
         wdu_dispatch();
         return;
     }

@@ -166,7 +166,7 @@ static void record_task(struct task *task, struct ppu_tmd *tmd, uint32_t correla
     task->left_us = watchdog_limit_us(tmd);
 }
 
-/* A fault that is no fault of the task's threads: it ends with all its tree. The task is HELD. */
+/* A fault that is no fault of the task's threads: it ends with all its tree. It has not begun. */
 static void fail_held(struct task *task, enum ppu_fault fault, uint64_t payload)
 {
     struct ppu_error_record record = { .code = (uint16_t)fault, .address = payload, .correlation = task->correlation };
@@ -191,14 +191,21 @@ void launch_ready(struct task *task)
 
 void launch_start(struct task *task)
 {
-    const struct ppu_tmd *tmd = task_tmd(task);
     if (task->fault) {
         completion_defer(task);
-    } else if (tmd->kind == PPU_TMD_TASKQ && !taskq_bind(task, tmd->taskq)) {
-        fail_held(task, PPU_FAULT_TMD_TASKQ, offsetof(struct ppu_tmd, taskq));
     } else if (task->commands) {
         task_enter(task, TASK_PARKED);
         commands_go_on(task);
+    } else {
+        launch_grid(task);
+    }
+}
+
+void launch_grid(struct task *task)
+{
+    const struct ppu_tmd *tmd = task_tmd(task);
+    if (tmd->kind == PPU_TMD_TASKQ && !taskq_bind(task, tmd->taskq)) {
+        fail_held(task, PPU_FAULT_TMD_TASKQ, offsetof(struct ppu_tmd, taskq));
     } else if (!(tmd->flags & (PPU_TMD_MAY_WAIT | PPU_TMD_SAVE)) || nest_admit(task)) {
         launch_ready(task);
     }
@@ -288,7 +295,7 @@ static void accept_task(struct channel *channel, struct task *task, uint32_t str
     *task_status(task) = (struct ppu_task_status){ .task = task->handle, .group = task->context, .stream = stream };
     uint32_t handle = task->handle;
     uint32_t launched = task->correlation;
-    uint32_t type = task->commands ? PPU_TRACE_LIST : PPU_TRACE_LAUNCH;
+    uint32_t type = task->commands && task->begun ? PPU_TRACE_LIST : PPU_TRACE_LAUNCH;
     append_task(task);
     trace_write(type, launched, channel_index(channel), handle, stream);
 }
@@ -310,18 +317,60 @@ enum launch_result launch_task(struct channel *channel, ppu_va_t tmd, uint32_t s
     return LAUNCH_ACCEPTED;
 }
 
-bool launch_commands(struct channel *channel, uint32_t stream, const uint32_t *words, uint32_t count)
+static struct task *new_list(const struct channel *channel, uint32_t stream)
 {
     struct task *task = hooks_allow_allocation() ? task_new(channel->context) : NULL;
-    if (!task) {
-        return false;
+    if (task) {
+        task->stream = tmdq_number(stream);
+        task->begun = true; /* there is no grid */
+        words_clear(task_tmd(task), PPU_TMD_LAUNCHER_BYTES);
     }
-    task->commands = true;
-    task->stream = tmdq_number(stream);
-    words_clear(task_tmd(task), PPU_TMD_LAUNCHER_BYTES); /* there is no grid */
+    return task;
+}
+
+/* A record for the list's grid, whose parameters leave room for the list. */
+static enum launch_result new_listed(const struct channel *channel, ppu_va_t tmd, uint32_t stream, struct task **made)
+{
+    if (!fetch_tmd(channel->context, tmd)) {
+        return LAUNCH_FAULT;
+    }
+    uint32_t room = fetched.flags & PPU_TMD_NEST ? PPU_NEST_MAX_PARAM : PPU_MAX_PARAM;
+    if (fetched.param_bytes > room - PPU_ENQUEUE_GRID_BYTES) {
+        refuse_launch(PPU_FAULT_TMD_PARAM, offsetof(struct ppu_tmd, param_bytes));
+        return LAUNCH_FAULT;
+    }
+    struct task *task = new_record(channel->context);
+    if (!task) {
+        return LAUNCH_NO_RECORD;
+    }
+    task->listed = true;
+    *made = task;
+    return fetch_task(task, channel->context, stream) ? LAUNCH_ACCEPTED : LAUNCH_FAULT;
+}
+
+enum launch_result launch_commands(struct channel *channel, uint32_t stream, const uint32_t *words, uint32_t count,
+                                   uint32_t launch, uint16_t *code, uint64_t *payload)
+{
+    struct task *task = NULL;
+    if (launch == COMMANDS_NO_LAUNCH) {
+        task = new_list(channel, stream);
+    } else {
+        ppu_va_t tmd = { words[launch + 1] | (uint64_t)words[launch + 2] << 32 };
+        enum launch_result result = new_listed(channel, tmd, stream, &task);
+        if (result == LAUNCH_FAULT) {
+            *code = refusal.code;
+            *payload = refusal.payload;
+        }
+        if (result != LAUNCH_ACCEPTED) {
+            return result;
+        }
+    }
+    if (!task) {
+        return LAUNCH_NO_RECORD;
+    }
     commands_put(task, words, count, channel_position(channel));
     accept_task(channel, task, stream, channel->block.correlation);
-    return true;
+    return LAUNCH_ACCEPTED;
 }
 
 /* ---- launches by threads ---- */
@@ -355,7 +404,7 @@ void launch_start_child(struct task *child, struct task *parent, const struct pp
 static bool may_launch(const struct task *task)
 {
     const uint32_t never = 1u << TASK_HELD | 1u << TASK_LINKING;
-    return !(never >> task->state & 1u) && (task_tmd(task)->flags & PPU_TMD_NEST) &&
+    return !(never >> task->state & 1u) && !task->commands && (task_tmd(task)->flags & PPU_TMD_NEST) &&
            task_depth(task) < nest_depth(task->nest);
 }
 

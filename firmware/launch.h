@@ -23,9 +23,13 @@ enum launch_result launch_task(struct channel *channel, ppu_va_t tmd, uint32_t s
 
 /*
  * Makes a task of a list of commands that commands_check() has passed (B15), in TMDQ `stream` of the channel's context.
- * False: every task record is in use.
+ * `launch` is where its launch begins, as commands_check() says.
  */
-bool launch_commands(struct channel *channel, uint32_t stream, const uint32_t *words, uint32_t count);
+enum launch_result launch_commands(struct channel *channel, uint32_t stream, const uint32_t *words, uint32_t count,
+                                   uint32_t launch, uint16_t *code, uint64_t *payload);
+
+/* The turn of the task's grid has come, which has not begun. */
+void launch_grid(struct task *task);
 
 /*
  * A thread of the address space asks for a task that was launched there (B4, last step), and names the former task when

@@ -42,9 +42,9 @@ static const uint16_t follows[TASK_STATES] = {
     [TASK_RUNNING] = CAN(STOPPING) | CAN(KILLING) | CAN(PARKED) | ENDS,
     [TASK_STOPPING] = CAN(READY) | CAN(KILLING) | CAN(PARKED) | ENDS,
     [TASK_KILLING] = ENDS,
-    [TASK_PARKED] = CAN(READY) | CAN(ENDED),
+    [TASK_PARKED] = CAN(READY) | CAN(PARKED) | CAN(ADMITTED) | CAN(ENDED),
     [TASK_DRAINING] = CAN(ENDED),
-    [TASK_ENDED] = ENDS,
+    [TASK_ENDED] = ENDS | CAN(PARKED),
     [TASK_LINKING] = CAN(FREE) | CAN(LENT),
 };
 
@@ -97,6 +97,8 @@ static void begin_task(struct task *task)
     task->places = TASK_NO_PLACES;
     task->taskq = TASK_NO_TASKQ;
     task->commands = false;
+    task->listed = false;
+    task->begun = false;
     task->waits = false;
     task->resume = false;
 }

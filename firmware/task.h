@@ -54,7 +54,9 @@ struct task {
     uint8_t nest;      /* that the record is of, or TASK_NO_NEST */
     uint8_t places;    /* to be saved in: the first unit (places.h), TASK_KEPT_PLACE or TASK_NO_PLACES */
     uint8_t taskq;     /* queue that it takes from (taskq.h), or TASK_NO_TASKQ */
-    bool commands : 1; /* it has a list of commands, no grid (commands.h) */
+    bool commands : 1; /* its list of commands goes on, or will when its turn has come (commands.h) */
+    bool listed : 1;   /* it has a list and a grid */
+    bool begun : 1;    /* its grid, if it has one, has begun */
     bool head : 1;     /* insert at the head of its list (A4) */
     bool jumped : 1;   /* it was, before others that had come earlier */
     bool waits : 1;    /* CTAs wait for children, and the device is to be told when those have completed */

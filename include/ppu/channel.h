@@ -48,6 +48,10 @@ static inline uint32_t ppu_gp_next(uint32_t index, uint32_t count)
     (PPU_BLOCK_MAX_WORDS - 6u) /* of methods within ENQUEUE: all but header, method, stream \
                                 */
 
+/* A list with a launch in it: words of methods, and the bytes that its kernel's parameters leave free for them. */
+#define PPU_ENQUEUE_GRID_WORDS 64u
+#define PPU_ENQUEUE_GRID_BYTES (24u + 4u * PPU_ENQUEUE_GRID_WORDS)
+
 struct ppu_block_header {
     struct ppu_struct_header head; /* version, size of this header in bytes */
     uint32_t len_words;            /* of the whole block; equals the GP entry's length */

@@ -135,6 +135,81 @@ static void in_order_with_grids(void **state)
     assert_int_equal(mock_query(PPU_KEY_COMPLETIONS, 0), 4);
 }
 
+/* copy, grid, fill, release as one task, another behind it. */
+static void with_a_grid(void **state)
+{
+    (void)state;
+    struct stream s = stream_open(mock_context(), 0, 16, 7, 5);
+    memset(mock_at(FROM_VA), 0x5a, 100);
+    uint32_t list = commands(&s, 3);
+    stream_copy(&s, FROM_VA, TO_VA, 100);
+    grid(&s, 1, 3);
+    fill(&s, TO_VA, 4, 7);
+    stream_release(&s, sem_va(0), 7);
+    commands_end(&s, list);
+    list = commands(&s, 3);
+    grid(&s, 2, 3);
+    stream_release(&s, sem_va(0), 8);
+    stream_method(&s, PPU_METHOD_INTERRUPT, 0, NULL);
+    commands_end(&s, list);
+    stream_submit(&s);
+
+    assert_int_equal(mock.started, 0);
+    copy_ends();
+    assert_int_equal(mock.started, 1);
+    assert_int_equal(sem(0)->payload, 0);
+    assert_int_equal(*(uint8_t *)mock_at(TO_VA), 0x5a);
+    grid_ends();
+    assert_int_equal(*(uint32_t *)mock_at(TO_VA), 7);
+    assert_int_equal(sem(0)->payload, 7);
+    assert_int_equal(mock.started, 2);
+    assert_int_equal(mock.raised[5], 0);
+    grid_ends();
+    assert_int_equal(sem(0)->payload, 8);
+    assert_int_equal(mock.raised[5], 1);
+    assert_int_equal(mock_query(PPU_KEY_COMPLETIONS, 0), 2);
+}
+
+/* With as many words and bytes of parameters as fit, and one more of each. */
+static void largest_with_a_grid(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t words, param_bytes;
+        uint16_t code;
+    } sizes[] = {
+        { PPU_ENQUEUE_GRID_WORDS, PPU_MAX_PARAM - PPU_ENQUEUE_GRID_BYTES, 0 },
+        { PPU_ENQUEUE_GRID_WORDS + 1, 0, PPU_FAULT_METHOD_DATA },
+        { 16, PPU_MAX_PARAM - PPU_ENQUEUE_GRID_BYTES + 4, PPU_FAULT_TMD_PARAM },
+    };
+    struct stream s = stream_open(mock_context(), 0, 16, 7, 0);
+    for (uint32_t i = 0; i < PPU_ARRAY_SIZE(sizes); i++) {
+        struct ppu_tmd tmd = mock_tmd(1);
+        tmd.param_va = FROM_VA;
+        tmd.param_bytes = sizes[i].param_bytes;
+        uint32_t list = commands(&s, 3);
+        stream_launch(&s, TMD_VA, &tmd, 3);
+        while (s.len - list - 2 < sizes[i].words - 5) {
+            stream_method(&s, PPU_METHOD_NOP, 0, NULL);
+        }
+        stream_release(&s, sem_va(0), i + 1);
+        commands_end(&s, list);
+        stream_submit(&s);
+        if (sizes[i].code) {
+            struct ppu_error_record record;
+            assert_true(mock_error(&record));
+            assert_int_equal(record.code, sizes[i].code);
+            reset(&s);
+        } else {
+            const struct ppu_tmd *copy = (const struct ppu_tmd *)(const void *)(mock.vram + mock.slot_task[0]);
+            assert_memory_equal(mock.vram + copy->params_vram, mock_at(FROM_VA), sizes[i].param_bytes);
+            assert_int_equal(sem(0)->payload, 0);
+            grid_ends();
+            assert_int_equal(sem(0)->payload, 1);
+        }
+    }
+}
+
 /* A wait for idle waits for lists as for grids. */
 static void idle_waits_for_them(void **state)
 {
@@ -300,7 +375,7 @@ static void longest_list(void **state)
 
 static const struct {
     const char *what;
-    uint32_t word[9];
+    uint32_t word[10];
     uint32_t words;
     uint16_t code;
     uint64_t payload;
@@ -308,7 +383,19 @@ static const struct {
     { "no command", { M(ENQUEUE, 1), 0 }, 2, PPU_FAULT_METHOD_COUNT, M(ENQUEUE, 1) },
     { "nothing", { M(ENQUEUE, 0) }, 1, PPU_FAULT_METHOD_COUNT, M(ENQUEUE, 0) },
     { "no such stream", { M(ENQUEUE, 2), 32, M(NOP, 0) }, 3, PPU_FAULT_NO_STREAM, 32 },
-    { "launch", { M(ENQUEUE, 5), 0, M(LAUNCH, 3), 0, 0, 0 }, 6, PPU_FAULT_METHOD_DATA, M(LAUNCH, 3) },
+    { "launch into another stream",
+      { M(ENQUEUE, 5), 0, M(LAUNCH, 3), 0, 0, 1 },
+      6,
+      PPU_FAULT_METHOD_DATA,
+      M(LAUNCH, 3) },
+    { "launch of nothing", { M(ENQUEUE, 5), 0, M(LAUNCH, 3), 0, 0, 0 }, 6, PPU_FAULT_TMD_MEMORY, 0 },
+    { "misaligned launch", { M(ENQUEUE, 5), 0, M(LAUNCH, 3), 4, 0, 0 }, 6, PPU_FAULT_TMD_ALIGN, 4 },
+    { "launch too short", { M(ENQUEUE, 4), 0, M(LAUNCH, 2), 0, 0 }, 5, PPU_FAULT_METHOD_DATA, M(LAUNCH, 2) },
+    { "two launches",
+      { M(ENQUEUE, 9), 0, M(LAUNCH, 3), 0, 0, 0, M(LAUNCH, 3), 0, 0, 0 },
+      10,
+      PPU_FAULT_METHOD_DATA,
+      M(LAUNCH, 3) },
     { "wait for idle", { M(ENQUEUE, 2), 0, M(WAIT_IDLE, 0) }, 3, PPU_FAULT_METHOD_DATA, M(WAIT_IDLE, 0) },
     { "list in a list", { M(ENQUEUE, 4), 0, M(ENQUEUE, 2), 0, M(NOP, 0) }, 5, PPU_FAULT_METHOD_DATA, M(ENQUEUE, 2) },
     { "unknown", { M(ENQUEUE, 3), 0, M(NOP, 0), 0x3ff }, 4, PPU_FAULT_METHOD_DATA, 0x3ff },
@@ -441,6 +528,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST("copies, fills, releases and interrupts in order with grids [B15] [B2]", in_order_with_grids),
+        TEST("a task of copies, a grid, fills and releases [B15]", with_a_grid),
+        TEST("the largest list with a grid [B15]", largest_with_a_grid),
         TEST("a wait for idle waits for lists [B15] [C8]", idle_waits_for_them),
         TEST("fills of any length [B15]", fills_of_any_length),
         TEST("an acquire holds up its stream and nothing else [B15] [C8]", acquires_hold_their_stream),

@@ -20,6 +20,7 @@
 #define FIRST_TMDQ 3u /* of line 0 */
 #define ITEMS 64u     /* in all lines */
 #define COPY_BYTES 64u
+#define COMMAND_WORDS 6u /* of the longest */
 #define TMD_GAP 1024u
 #define AREA(n) (MOCK_MEMORY_VA + (n)*64ull * PPU_KIB)
 #define FROM_VA AREA(10)
@@ -29,17 +30,19 @@
 
 enum kind { COPY, FILL, GRID, ACQUIRE, RELEASE };
 
-/* What stands in a TMDQ. Its index is its number; consecutive ones of a channel but grids are one list. */
+/* What stands in a TMDQ. Its index is its number; consecutive ones of a block are one list, with a grid at most. */
 struct item {
     enum kind kind;
     uint8_t line;
     uint8_t channel;
     uint8_t sem;   /* of ACQUIRE, RELEASE: each is released once, from 0 to 1 */
     bool in_block; /* together with the one before it */
+    bool listed;   /* a GRID that begins a list; else it is a launch */
 };
 
 static struct item items[ITEMS];
 static uint32_t item_count;
+static bool grids_listed; /* what add_item() says of items */
 
 /* ---- the model ---- */
 
@@ -186,15 +189,26 @@ static void check_all(void)
     fail_msg("the model has something else under way or released");
 }
 
-static bool in_list(uint32_t i, uint32_t before)
+/* True when it goes into the list that the one before it is in. A grid that is alone needs no list. */
+static bool in_list(const struct stream *s, uint32_t i, uint32_t before, uint32_t list, uint32_t grids)
 {
-    return before != ITEMS && items[i].in_block && items[i].line == items[before].line && items[before].kind != GRID;
+    return before != ITEMS && items[i].in_block && items[i].line == items[before].line &&
+           grids + (items[i].kind == GRID) <= 1 && s->len - list + COMMAND_WORDS < PPU_ENQUEUE_GRID_WORDS;
+}
+
+static void add_grid(struct stream *s, uint32_t i)
+{
+    const struct ppu_tmd tmd = mock_tmd(i + 1);
+    stream_launch(s, TMD_VA + (uint64_t)i * TMD_GAP, &tmd, FIRST_TMDQ + items[i].line);
 }
 
 static void add_command(struct stream *s, uint32_t i)
 {
     const uint32_t fill[] = { (uint32_t)to_va(i), (uint32_t)(to_va(i) >> 32), 4, 1 };
     switch (items[i].kind) {
+    case GRID:
+        add_grid(s, i);
+        break;
     case COPY:
         stream_copy(s, FROM_VA, to_va(i), COPY_BYTES);
         break;
@@ -213,20 +227,20 @@ static void add_command(struct stream *s, uint32_t i)
 static void submit(void)
 {
     struct stream *s = &channels[items[model.known].channel];
-    uint32_t list = 0, before = ITEMS;
+    uint32_t list = 0, grids = 0, before = ITEMS;
     do {
         uint32_t i = model.known++, tmdq = FIRST_TMDQ + items[i].line;
-        if (items[i].kind == GRID) {
-            const struct ppu_tmd tmd = mock_tmd(i + 1);
-            stream_launch(s, TMD_VA + (uint64_t)i * TMD_GAP, &tmd, tmdq);
-        } else {
-            if (!in_list(i, before)) {
-                list = s->len;
-                stream_method(s, PPU_METHOD_ENQUEUE, 1, &tmdq);
-            }
-            add_command(s, i);
+        bool more = in_list(s, i, before, list, grids);
+        bool alone = !more && items[i].kind == GRID && !items[i].listed;
+        if (!more && !alone) {
+            list = s->len;
+            stream_method(s, PPU_METHOD_ENQUEUE, 1, &tmdq);
+        }
+        add_command(s, i);
+        if (!alone) {
             ((uint32_t *)mock_at(s->block_va))[list] = PPU_METHOD_WORD(PPU_METHOD_ENQUEUE, s->len - list - 1);
         }
+        grids = alone ? 2 : (more ? grids : 0) + (items[i].kind == GRID);
         before = i;
     } while (model.known < item_count && items[model.known].in_block);
     stream_submit(s);
@@ -262,13 +276,14 @@ static int setup(void **state)
     }
     free_records = (uint32_t)mock_query(PPU_KEY_TASKS_FREE, 0);
     item_count = 0;
+    grids_listed = true;
     return 0;
 }
 
 static void add_item(uint32_t line, uint32_t channel, enum kind kind, uint32_t sem, bool in_block)
 {
     assert_true(item_count < ITEMS);
-    items[item_count++] = (struct item){ kind, (uint8_t)line, (uint8_t)channel, (uint8_t)sem, in_block };
+    items[item_count++] = (struct item){ kind, (uint8_t)line, (uint8_t)channel, (uint8_t)sem, in_block, grids_listed };
 }
 
 /* ---- actors ---- */
@@ -447,6 +462,7 @@ static void random_begin(void)
     while (item_count < ITEMS) {
         enum kind kind = (enum kind)random_below(&seed, RELEASE + 1);
         uint32_t channel = random_below(&seed, 2);
+        grids_listed = random_below(&seed, 2);
         bool in_block = item_count != 0 && items[item_count - 1].channel == channel && random_below(&seed, 4) != 0;
         uint32_t line =
             in_block && random_below(&seed, 4) != 0 ? items[item_count - 1].line : random_below(&seed, LINES);

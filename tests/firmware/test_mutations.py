@@ -147,5 +147,6 @@ tap.main([
     ("a list that is not tested again after a release is found [B15]", lists("release", "    commands_sem_released();\n    return STEP_NEXT;", "    return STEP_NEXT;")),
     ("an acquire that passes without its semaphore is found [B15]",
      lists("acquire", "if (ppu_sem_passes(PPU_SEM_COMPARE(data[3]), sem.payload, data[2]))", "if (sem.payload <= data[2])")),
+    ("a list that ends with its grid is found [B15]", lists("follow", "    if (!task->listed || task->commands ||", "    if (task->listed || task->commands ||")),
     ("a command that is executed twice is found [B15]", lists("twice", "    commands->next = next;\n", "    commands->next = step == STEP_WAITS && !commands->filled++ ? commands->next : next;\n")),
 ])

@@ -585,6 +585,10 @@ static void add_commands(struct block *block, struct fuzz_input *input)
             break;
         }
     }
+    if (how % 8u == 7u) {
+        add_launch(block, input);
+        block->word[block->length - 1] = block->word[at + 1];
+    }
     block->word[at] = PPU_METHOD_WORD(PPU_METHOD_ENQUEUE, block->length - at - 1);
 }
 
