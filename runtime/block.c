@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "ppu/macros.h"
+#include "ppu/nest.h"
 #include "runtime/stream.h"
 #include "runtime/taskq.h"
 #include "runtime/workq.h"
@@ -31,6 +32,7 @@ enum ppu_err ppu_block_begin(struct ppu_channel *channel, struct ppu_block **out
     block->launches = 0;
     block->workq = NULL;
     block->commands_word = 0;
+    block->commands_launch = false;
     return PPU_OK;
 }
 
@@ -75,6 +77,48 @@ static bool is_command(uint32_t method)
     return method < 32 && (commands >> method & 1u) != 0;
 }
 
+static void begin_list(struct ppu_block *block, uint32_t stream)
+{
+    const uint32_t word = block->length;
+
+    add_method(block, PPU_METHOD_ENQUEUE, &stream, 1, PPU_BLOCK_MAX_WORDS - EVENT_WORDS);
+    block->commands_word = word;
+    block->commands_launch = false;
+}
+
+static void end_list(struct ppu_block *block)
+{
+    const uint32_t count = block->length - block->commands_word - 1;
+
+    if (count == 1) {
+        block->length = block->commands_word; /* nothing was added */
+    } else if (block->error == PPU_OK) {
+        block->words[block->commands_word] = PPU_METHOD_WORD(PPU_METHOD_ENQUEUE, count);
+    }
+    block->commands_word = 0;
+    block->commands_launch = false;
+}
+
+static uint32_t list_stream(const struct ppu_block *block)
+{
+    return block->words[block->commands_word + 1];
+}
+
+/* What follows is another task of the stream. */
+static void next_list(struct ppu_block *block)
+{
+    const uint32_t stream = list_stream(block);
+
+    end_list(block);
+    begin_list(block, stream);
+}
+
+/* For a method of so many data words, when a launch is in the list. */
+static bool list_has_room(const struct ppu_block *block, uint32_t count)
+{
+    return block->length - block->commands_word - 2 + 1 + count <= PPU_ENQUEUE_GRID_WORDS;
+}
+
 void ppu_block_method(struct ppu_block *block, uint32_t method, const uint32_t *words, uint32_t count)
 {
     if (method > PPU_METHOD_ID(~0u) || count > PPU_METHOD_COUNT(~0u)) {
@@ -85,6 +129,9 @@ void ppu_block_method(struct ppu_block *block, uint32_t method, const uint32_t *
         block_fail(block, PPU_ERR_BAD_ARG);
         return;
     }
+    if (block->commands_launch && !list_has_room(block, count)) {
+        next_list(block);
+    }
     add_method(block, method, words, count, PPU_BLOCK_MAX_WORDS - EVENT_WORDS);
 }
 
@@ -94,10 +141,11 @@ void ppu_block_commands(struct ppu_block *block, struct ppu_stream *stream)
         block_fail(block, PPU_ERR_BAD_ARG);
         return;
     }
-    uint32_t word = block->length;
-
-    ppu_block_method(block, PPU_METHOD_ENQUEUE, &stream->index, 1);
-    block->commands_word = word;
+    if (block->commands_word != 0) {
+        block_fail(block, PPU_ERR_BAD_ARG);
+        return;
+    }
+    begin_list(block, stream->index);
 }
 
 void ppu_block_commands_end(struct ppu_block *block)
@@ -106,21 +154,43 @@ void ppu_block_commands_end(struct ppu_block *block)
         block_fail(block, PPU_ERR_BAD_ARG);
         return;
     }
-    const uint32_t count = block->length - block->commands_word - 1;
+    end_list(block);
+}
 
-    if (count == 1) {
-        block->length = block->commands_word; /* nothing was added */
-    } else if (block->error == PPU_OK) {
-        block->words[block->commands_word] = PPU_METHOD_WORD(PPU_METHOD_ENQUEUE, count);
+/* Among commands, which have room for a launch: one in each list. */
+static void list_launch(struct ppu_block *block, const uint32_t words[3])
+{
+    if (block->commands_launch || !list_has_room(block, 3)) {
+        next_list(block);
     }
-    block->commands_word = 0;
+    add_method(block, PPU_METHOD_LAUNCH, words, 3, PPU_BLOCK_MAX_WORDS - EVENT_WORDS);
+    block->commands_launch = true;
+}
+
+/* `listed`: its parameters leave room for a list. */
+static void add_launch(struct ppu_block *block, ppu_va_t tmd, uint32_t stream, bool listed)
+{
+    const uint32_t words[] = { (uint32_t)tmd.va, (uint32_t)(tmd.va >> 32), stream };
+    const bool in_list = block->commands_word != 0;
+
+    if (in_list && stream != list_stream(block)) {
+        block_fail(block, PPU_ERR_BAD_ARG);
+    } else if (in_list && listed) {
+        list_launch(block, words);
+    } else {
+        if (in_list) {
+            end_list(block);
+        }
+        ppu_block_method(block, PPU_METHOD_LAUNCH, words, 3);
+        if (in_list) {
+            begin_list(block, stream);
+        }
+    }
 }
 
 void ppu_block_launch_tmd(struct ppu_block *block, ppu_va_t tmd, uint32_t stream)
 {
-    const uint32_t words[] = { (uint32_t)tmd.va, (uint32_t)(tmd.va >> 32), stream };
-
-    ppu_block_method(block, PPU_METHOD_LAUNCH, words, 3);
+    add_launch(block, tmd, stream, false);
 }
 
 void ppu_block_copy(struct ppu_block *block, ppu_va_t dst, ppu_va_t src, uint64_t bytes)
@@ -233,11 +303,17 @@ void block_launch_inline(struct ppu_block *block, const struct ppu_tmd *tmd, con
     if (tmd->param_bytes > 0) {
         memcpy(block->data + param_at, params, tmd->param_bytes);
     }
-    block->launch[block->launches].word = block->length + 1;
+    const uint32_t room = (tmd->flags & PPU_TMD_NEST) != 0 ? PPU_NEST_MAX_PARAM : PPU_MAX_PARAM;
+    add_launch(block, (ppu_va_t){ 0 }, stream, tmd->param_bytes <= room - PPU_ENQUEUE_GRID_BYTES);
+    if (block->error != PPU_OK) {
+        return;
+    }
+    /* The launch is the last method, or stands before the list that follows it. */
+    const uint32_t end = block->commands_word != 0 && !block->commands_launch ? block->commands_word : block->length;
+    block->launch[block->launches].word = end - 3;
     block->launch[block->launches].tmd = tmd_at;
     block->launch[block->launches].param = param_at;
     block->launches++;
-    ppu_block_launch_tmd(block, (ppu_va_t){ 0 }, stream);
 }
 
 /* ---- submission ---- */

@@ -21,6 +21,7 @@ struct ppu_block {
     uint32_t launches;
     struct ppu_workq *workq; /* whose round the block begins; NULL: none */
     uint32_t commands_word;  /* where the method of commands that are being added begins; 0: none are */
+    bool commands_launch;    /* there is a launch among them */
     uint32_t round_word;     /* where the methods for it begin */
     struct {
         uint32_t word;  /* where the address of the descriptor goes */

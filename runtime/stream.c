@@ -132,8 +132,12 @@ enum ppu_err ppu_stream_launch(struct ppu_stream *stream, const struct ppu_kerne
     if (err != PPU_OK) {
         return err;
     }
+    if (!event) {
+        ppu_block_launch(block, stream, kernel, launch);
+        return ppu_block_submit(block, NULL);
+    }
+    ppu_block_commands(block, stream);
     ppu_block_launch(block, stream, kernel, launch);
-    ppu_block_commands(block, stream); /* for the event */
     return submit_commands(stream, block, event);
 }
 

@@ -558,9 +558,11 @@ void ppu_block_round(struct ppu_block *block, struct ppu_workq *queue);
 /* Notifies the queue's task that entries may have been published. */
 void ppu_block_feed(struct ppu_block *block, const struct ppu_taskq *queue);
 /*
- * What is added from here to ppu_block_commands_end() is a task of the stream (B15): a copy, a fill, semaphore
- * operations, interrupts, in any number. They are executed one after the other when the stream has come to them, and
- * the stream goes on when the last has ended. The channel does not wait for them. Anything else in between is BAD_ARG.
+ * What is added from here to ppu_block_commands_end() is a task of the stream (B15): copies, fills, semaphore
+ * operations, interrupts, launches into that stream, in any number. They are executed one after the other when the
+ * stream has come to them, and the stream goes on when the last has ended. The channel does not wait for them. Each
+ * launch but the first begins another task of the stream, and so does what a task with a launch has no room for.
+ * Anything else in between is BAD_ARG.
  */
 void ppu_block_commands(struct ppu_block *block, struct ppu_stream *stream);
 void ppu_block_commands_end(struct ppu_block *block);

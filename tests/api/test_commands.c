@@ -134,12 +134,85 @@ static void several_commands(void **state)
     assert_int_equal(api_word(data, BYTES - 4), 7);
 }
 
+/* copy, grid, copy, fill, grid, copy as one list; then with parameters that leave no room for commands. */
+static void grids_among_commands(void **state)
+{
+    struct api *api = *state;
+    const struct ppu_kernel *counter = api_kernel(api, api->context, "counter", "counter");
+    struct ppu_memory *count = api_memory(api, PPU_MEMORY_VRAM, 4096);
+    struct ppu_memory *kept = api_memory(api, PPU_MEMORY_VRAM, 4096);
+    struct ppu_memory *sem = api_memory(api, PPU_MEMORY_VRAM, 4096);
+    const ppu_va_t from = at(api_va(api, count)), to = at(api_va(api, kept));
+    uint64_t params[PPU_MAX_PARAM / 8] = { from.va, from.va + 64 };
+    const uint32_t sizes[] = { 16, PPU_MAX_PARAM - 512, PPU_MAX_PARAM };
+
+    for (uint32_t i = 0; i < PPU_ARRAY_SIZE(sizes); i++) {
+        const struct ppu_launch launch = {
+            .grid = { 4 }, .cta = { THREADS / 4 }, .params = params, .param_bytes = sizes[i]
+        };
+        struct ppu_block *block = NULL;
+        struct ppu_event event;
+
+        check(ppu_block_begin(api->channel, &block));
+        ppu_block_commands(block, api->stream);
+        ppu_block_fill(block, from, i, 4);
+        ppu_block_copy(block, to, from, 4);
+        ppu_block_launch(block, api->stream, counter, &launch);
+        ppu_block_copy(block, at(to.va + 4), from, 4);
+        ppu_block_fill(block, from, 1000 + i, 4);
+        ppu_block_launch(block, api->stream, counter, &launch);
+        for (uint32_t n = 2; n < 20; n++) { /* more than a list with a launch has room for */
+            ppu_block_copy(block, at(to.va + 4ull * n), from, 4);
+        }
+        ppu_block_release(block, at(api_va(api, sem)), i + 1, false);
+        ppu_block_commands_end(block);
+        check(ppu_block_submit(block, NULL));
+        check(ppu_stream_event(api->stream, &event));
+        check(ppu_event_wait(&event, LONG_NS));
+        assert_int_equal(api_word(kept, 0), i);
+        assert_int_equal(api_word(kept, 4), THREADS + i);
+        for (uint32_t n = 2; n < 20; n++) {
+            assert_int_equal(api_word(kept, 4ull * n), 1000 + THREADS + i);
+        }
+        assert_int_equal(api_word(sem, 0), i + 1);
+    }
+}
+
+/* Threads of grids in lists launch, wait and are saved, and a queue's task ends when its queue is closed. */
+static void grids_of_all_kinds(void **state)
+{
+    struct api *api = *state;
+    check(ppu_context_nest(api->context, &(struct ppu_nest_options){ .state_bytes = 12 * PPU_KIB }));
+    const struct ppu_kernel *counter = api_kernel(api, api->context, "counter", "counter");
+    const struct ppu_kernel *burst = api_kernel(api, api->context, "pressure", "burst");
+    struct ppu_memory *memory = api_memory(api, PPU_MEMORY_VRAM, 65536);
+    const uint64_t va = api_va(api, memory);
+    const uint64_t leaf[] = { va + 4096, va + 8192 };
+    const uint64_t params[] = { va, va + 512, va + 1024, 1 };
+    const struct ppu_launch child = { .grid = { 1 }, .cta = { 1 } };
+    const struct ppu_launch parents = { .grid = { 5 }, .cta = { 32 }, .params = params, .param_bytes = sizeof(params) };
+    struct ppu_block *block = NULL;
+    struct ppu_event event;
+
+    check(ppu_kernel_describe(counter, &child, ppu_memory_host(memory)));
+    memcpy((char *)ppu_memory_host(memory) + 512, leaf, sizeof(leaf));
+    check(ppu_block_begin(api->channel, &block));
+    ppu_block_commands(block, api->stream);
+    ppu_block_fill(block, at(va + 4096), 7, 4);
+    ppu_block_launch(block, api->stream, burst, &parents);
+    ppu_block_copy(block, at(va + 2048), at(va + 4096), 4);
+    ppu_block_commands_end(block);
+    check(ppu_block_submit(block, NULL));
+    check(ppu_stream_event(api->stream, &event));
+    check(ppu_event_wait(&event, LONG_NS));
+    assert_int_equal(api_word(memory, 2048), 7 + 5 * 32);
+    assert_int_equal(api_word(memory, 1024), 0);
+}
+
 static void bad_arguments(void **state)
 {
     struct api *api = *state;
     struct ppu_memory *data = api_memory(api, PPU_MEMORY_VRAM, BYTES);
-    const struct ppu_kernel *counter = api_kernel(api, api->context, "counter", "counter");
-    const struct ppu_launch launch = { .grid = { 1 }, .cta = { 1 } };
 
     for (uint32_t i = 0; i < 6; i++) {
         struct ppu_block *block = NULL;
@@ -152,7 +225,7 @@ static void bad_arguments(void **state)
             ppu_block_commands(block, api->stream);
         }
         if (i == 2) {
-            ppu_block_launch(block, api->stream, counter, &launch);
+            ppu_block_launch_tmd(block, at(api_va(api, data)), ppu_stream_index(api->stream) + 1);
         } else if (i == 3) {
             ppu_block_wait_idle(block);
         } else if (i == 4) {
@@ -362,6 +435,8 @@ int main(void)
         api_test("an event outlives its stream [B15]", events_outlive_their_stream),
         api_test("streams wait for each other by semaphores [B15, C8]", streams_in_a_ring),
         api_test("a task of several commands [B15]", several_commands),
+        api_test("grids among copies and fills of a list [B15]", grids_among_commands),
+        api_test("a list waits for all that its grid launches [B15, B8]", grids_of_all_kinds),
         api_test("what is no command is refused [B15]", bad_arguments),
         api_test("a fault ends the channel, and no other [B15]", faults),
         api_test("a stream waits for what threads write [B15, C8]", released_by_threads),

@@ -168,7 +168,7 @@ static void a_launch_is_seen(void **state)
     assert_int_equal(seen.of_type[PPU_TRACE_CTA_START], 3);
     assert_int_equal(seen.of_type[PPU_TRACE_CTA_END], 3);
     assert_int_equal(seen.of_type[PPU_TRACE_TASK_END], 1);
-    assert_int_equal(seen.of_type[PPU_TRACE_LIST], 1); /* of the event */
+    assert_int_equal(seen.of_type[PPU_TRACE_LIST], 0); /* that of the event is the launch's */
     assert_int_equal(seen.ring.correlation, seen.launch.correlation);
     assert_int_equal(seen.ring.id[0], seen.doorbell.id[0]);
     assert_int_equal(seen.ring.id[1], seen.doorbell.id[1]);
