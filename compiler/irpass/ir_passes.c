@@ -18,6 +18,7 @@
 #include "compiler/irpass/lower_warps.h"
 #include "compiler/irpass/sanitize/access.h"
 #include "compiler/irpass/sanitize/argument.h"
+#include "compiler/irpass/sanitize/loss.h"
 #include "compiler/irpass/sanitize/race_free.h"
 #include "compiler/irpass/sanitize/sanitize.h"
 #include "compiler/irpass/sanitize/uninit.h"
@@ -335,7 +336,7 @@ static bool has_facts(const struct compilation *compilation)
 /* Its functions are called: hardly ever, but from many places. */
 static void link_sanitizer(struct compilation *compilation)
 {
-    if ((compilation->options->sanitize & (PPU_SANITIZE_ADDRESS | PPU_SANITIZE_UNINIT | PPU_SANITIZE_ARGUMENT)) != 0) {
+    if ((compilation->options->sanitize & ~(uint32_t)(PPU_SANITIZE_RACE | PPU_SANITIZE_BARRIER)) != 0) {
         link_library(compilation, library_address());
     }
     if ((compilation->options->sanitize & PPU_SANITIZE_ARGUMENT) != 0) {

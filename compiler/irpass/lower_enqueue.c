@@ -9,9 +9,8 @@
 
 #include <string.h>
 
-#define SPIR_KERNEL 76 /* calling convention of LLVM's enumeration */
-#define MOST_CALLS 64u /* of functions by functions that are looked through */
-#define SAYS_WHY 0x80000000u
+#define SPIR_KERNEL 76      /* calling convention of LLVM's enumeration */
+#define MOST_CALLS 64u      /* of functions by functions that are looked through */
 #define WAITS_FOR_PARENT 3u /* CLK_ENQUEUE_FLAGS_WAIT_KERNEL, _WAIT_WORK_GROUP */
 
 /* ---- names ---- */
@@ -225,7 +224,7 @@ static LLVMValueRef with_reason(struct compilation *compilation, LLVMValueRef fl
     LLVMBuilderRef builder = LLVMCreateBuilderInContext(compilation->llvm);
 
     LLVMPositionBuilderBefore(builder, before);
-    LLVMValueRef with = LLVMBuildOr(builder, flags, LLVMConstInt(i32(compilation), says ? SAYS_WHY : 0, 0), "");
+    LLVMValueRef with = LLVMBuildOr(builder, flags, LLVMConstInt(i32(compilation), says ? ENQUEUE_SAYS_WHY : 0, 0), "");
     LLVMDisposeBuilder(builder);
     return with;
 }

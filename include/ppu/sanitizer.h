@@ -101,14 +101,15 @@ PPU_ASSERT_SIZE(struct ppu_sanitizer_cells, 6295552);
 #define PPU_SANITIZER_NOTE_READS (1u << 1)   /* the kernel notes loads of it, that are not atomic */
 #define PPU_SANITIZER_NOTE_UPDATES (1u << 2) /* and atomic operations that write */
 
-/* How a report shows its two numbers, in place of the bytes of an access: of arguments of built-in functions. */
+/* How a report shows its two numbers, in place of the bytes of an access: those of built-in functions. */
 enum ppu_sanitizer_number {
     PPU_SANITIZER_SIGNED,
     PPU_SANITIZER_UNSIGNED,
     PPU_SANITIZER_REAL, /* bits of doubles */
     PPU_SANITIZER_ADDRESSES,
     PPU_SANITIZER_ALONE, /* with a sign, and no second one */
-    PPU_SANITIZER_CODE,  /* bits, and no second number */
+    PPU_SANITIZER_NOTHING,
+    PPU_SANITIZER_CODE, /* bits, and no second number */
 };
 
 /* Kinds of functions of images, by what they read and write. */

@@ -352,13 +352,18 @@ static void print_number(FILE *to, uint32_t kind, uint64_t bits)
     }
 }
 
-static void print_argument(FILE *to, const struct ppu_sanitizer_report *report)
+/* Says what is wrong with a call of a built-in function. */
+static void print_call(FILE *to, const struct ppu_sanitizer_report *report)
 {
     const struct ppu_sanitizer_site *site = &report->site;
 
-    fprintf(to, "ppu: %s: %s(): %s: ", site->check, site->action, site->object);
-    print_number(to, site->bytes, report->address);
-    if (site->bytes != PPU_SANITIZER_ALONE && site->bytes != PPU_SANITIZER_CODE) {
+    fprintf(to, "ppu: %s: %s(): %s", site->check, site->action, site->object);
+    if (site->bytes != PPU_SANITIZER_NOTHING) {
+        fputs(": ", to);
+        print_number(to, site->bytes, report->address);
+    }
+    if (site->bytes != PPU_SANITIZER_NOTHING && site->bytes != PPU_SANITIZER_ALONE &&
+        site->bytes != PPU_SANITIZER_CODE) {
         fputs(", ", to);
         print_number(to, site->bytes, report->base);
     }
@@ -380,8 +385,8 @@ static void print_report(FILE *to, const struct print_source *source, const stru
         print_race(to, source, report);
     } else if (check == PPU_SANITIZE_BARRIER) {
         print_barrier(to, report);
-    } else if (check == PPU_SANITIZE_ARGUMENT) {
-        print_argument(to, report);
+    } else if (check == PPU_SANITIZE_ARGUMENT || check == PPU_SANITIZE_LOST) {
+        print_call(to, report);
     } else if (check == PPU_SANITIZE_UNINIT) {
         print_uninit(to, source, report);
     } else {

@@ -82,6 +82,19 @@ static void listener_end(struct listener *l)
     check(clReleaseContext(l->context));
 }
 
+/* What get_default_queue() gives kernels. */
+static cl_command_queue device_queue_new(struct listener *l)
+{
+    const cl_queue_properties properties[] = {
+        CL_QUEUE_PROPERTIES, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE | CL_QUEUE_ON_DEVICE | CL_QUEUE_ON_DEVICE_DEFAULT, 0
+    };
+    cl_int error = CL_SUCCESS;
+
+    cl_command_queue queue = clCreateCommandQueueWithProperties(l->context, l->fixture->device, properties, &error);
+    check(error);
+    return queue;
+}
+
 static cl_program build(struct listener *l, const char *text, const char *options)
 {
     cl_int error = CL_SUCCESS;
@@ -267,6 +280,7 @@ static uint32_t run_file(struct fixture *f, const char *path, const char *option
                          cl_mem (*make)(struct listener *l, size_t numbers))
 {
     struct listener l = listener_new(f);
+    cl_command_queue device_queue = device_queue_new(&l);
     char *text = read_file(path), name[NAME_BYTES];
     cl_program program = build(&l, text, options);
     cl_int error = CL_SUCCESS;
@@ -285,6 +299,7 @@ static uint32_t run_file(struct fixture *f, const char *path, const char *option
     free(reports);
     free(text);
     check(clReleaseProgram(program));
+    check(clReleaseCommandQueue(device_queue));
     listener_end(&l);
     return wrong;
 }
@@ -316,6 +331,12 @@ static void wrong_arguments_are_reported_and_their_twins_are_not(void **state)
 {
     assert_true(run_file(*state, "tests/opencl/sanitizer/argument.cl", "-cl-std=CL3.0 -fsanitize=argument", buffer) >=
                 29);
+}
+
+static void lost_nested_work_is_reported_and_other_is_not(void **state)
+{
+    assert_true(run_file(*state, "tests/opencl/sanitizer/lost.cl", "-cl-std=CL3.0 -fsanitize=lost", buffer) >= 7);
+    assert_true(run_file(*state, "tests/opencl/sanitizer/never_set.cl", "-cl-std=CL3.0 -fsanitize=lost", buffer) == 2);
 }
 
 /* ---- what a report says ---- */
@@ -1038,6 +1059,8 @@ int main(void)
         cl_test("what others write counts as written", what_others_write_counts_as_written),
         cl_test("a report names place, work-item, distance, value and allocation",
                 a_report_names_site_work_item_distance_value_and_allocation),
+        cl_test("nested work that is lost is reported, and other is not",
+                lost_nested_work_is_reported_and_other_is_not),
         cl_test("wrong uses of images are reported, and others are not",
                 wrong_uses_of_images_are_reported_and_others_are_not),
         cl_test("a report of an argument names function, numbers, and both work-items",

@@ -56,7 +56,8 @@ static const struct argp_option options[] = {
     { NULL, 'D', "NAME[=TEXT]", 0, "define a macro", 2 },
     { NULL, 'I', "DIR", 0, "look there for files that are included", 2 },
     { "-fsanitize=LIST", 0, NULL, OPTION_DOC,
-      "let kernels check themselves: address, race, barrier, uninit, argument, or all (docs/spec/sanitizers.md)", 2 },
+      "let kernels check themselves: address, race, barrier, uninit, argument, lost, or all (docs/spec/sanitizers.md)",
+      2 },
     { "-cl-...", 0, NULL, OPTION_DOC, "options of clBuildProgram, -w, -Werror, -g and -ffp-contract too", 2 },
 
     { "-MD", 0, NULL, OPTION_DOC, "also write, as a rule of make, which files each source includes", 3 },

@@ -5,6 +5,7 @@
 #include "compiler/irpass/lower_enqueue.h"
 #include "compiler/irpass/sanitize/address.h"
 #include "compiler/irpass/sanitize/argument.h"
+#include "compiler/irpass/sanitize/loss.h"
 #include "compiler/irpass/sanitize/race.h"
 #include "compiler/irpass/sanitize/uninit.h"
 #include "ppu/sanitizer.h"
@@ -62,6 +63,9 @@ void sanitize(struct compilation *compilation)
         }
         if (!LLVMIsDeclaration(f) && (compilation->options->sanitize & PPU_SANITIZE_ARGUMENT) != 0) {
             argument_check(compilation, f);
+        }
+        if ((compilation->options->sanitize & PPU_SANITIZE_LOST) != 0) {
+            loss_check(compilation, f);
         }
     }
 }
