@@ -19,6 +19,7 @@
 #define RETEST_FIRST_US 100u /* an acquire that did not pass is tested again, as a channel's (sem.h) */
 #define RETEST_MOST_US 10000u
 #define LOOKED_AT 6u    /* words of a command: the longest has so many, and of a NOP none is looked at */
+#define IN_A_ROW 4u     /* commands of a list before those of others */
 #define SEED_BYTES 256u /* a fill begins with so many, and then doubles them */
 
 /* Lies where a grid has its parameters, or behind the room for them. */
@@ -250,7 +251,7 @@ static const struct command {
 };
 
 /* What begins at the first of `left` words; NULL: nothing that may stand in a list. */
-static const struct command *command_at(const uint32_t *word, uint32_t left)
+static inline __attribute__((always_inline)) const struct command *command_at(const uint32_t *word, uint32_t left)
 {
     uint32_t id = PPU_METHOD_ID(*word), count = PPU_METHOD_COUNT(*word);
     if ((*word & PPU_METHOD_RESERVED_MASK) || id >= PPU_ARRAY_SIZE(kinds) || !kinds[id].run || count >= left) {
@@ -305,36 +306,39 @@ void commands_go_on(struct task *task)
 }
 
 /* What is executed is a copy of the words: they lie where a process that has all of VRAM could change them. */
-static void step_task(struct task *task)
+static inline enum step step_command(struct task *task, struct commands *commands, uint32_t count)
 {
-    struct commands *commands = commands_of(task);
-    uint32_t next = commands->next;
-    uint32_t count = PPU_MIN(commands->count, most_words(task));
-    if (next >= count) {
-        completion_defer(task);
-        return;
-    }
-    uint32_t left = count - next;
+    uint32_t next = commands->next, left = count - next;
     uint32_t word[LOOKED_AT] = { 0 };
     for (uint32_t i = 0; i < PPU_MIN(left, LOOKED_AT); i++) {
         word[i] = __atomic_load_n(&commands->word[next + i], __ATOMIC_RELAXED);
     }
     const struct command *command = command_at(word, left);
     if (!command) {
-        fail(task, PPU_FAULT_METHOD_DATA, word[0], 0);
-        return;
+        return fail(task, PPU_FAULT_METHOD_DATA, word[0], 0);
     }
     enum step step = command->run(task, word + 1);
-    if (step != STEP_NEXT && step != STEP_WAITS) {
-        return;
+    if (step == STEP_NEXT || step == STEP_WAITS) {
+        commands->next = next + 1u + PPU_METHOD_COUNT(word[0]);
     }
-    next += 1u + PPU_METHOD_COUNT(word[0]);
-    commands->next = next;
-    if (step == STEP_NEXT && next >= count) {
-        completion_defer(task); /* before the host, which may have been told, asks for anything */
-    } else if (step == STEP_NEXT) {
-        commands_go_on(task);
+    return step;
+}
+
+/* A list that ends completes before the host, which may have been told, asks for anything. */
+static void step_task(struct task *task)
+{
+    struct commands *commands = commands_of(task);
+    uint32_t count = PPU_MIN(commands->count, most_words(task));
+    for (uint32_t i = 0; i < IN_A_ROW; i++) {
+        if (commands->next >= count) {
+            completion_defer(task);
+            return;
+        }
+        if (step_command(task, commands, count) != STEP_NEXT) {
+            return;
+        }
     }
+    commands_go_on(task);
 }
 
 bool commands_follow(struct task *task)

@@ -142,11 +142,10 @@ tap.main([
     ("an entry that begins when its ticket is taken is found [A12]", queue("early", "shared_read(&entry->sequence) == ", "(uint32_t)number < PPU_TASKQ_TICKET(head_of(queue)->tail) && 0 * ")),
     ("a command that begins before the copy before it has ended is found [B15]",
      lists("copy", "return bytes ? STEP_WAITS : STEP_NEXT;", "return STEP_NEXT;")),
-    ("a list that completes before its last copy has ended is found [B15]",
-     lists("last", "if (step == STEP_NEXT && next >= count)", "if (next >= count)")),
+    ("a list that completes without its last command is found [B15]", lists("last", "if (commands->next >= count)", "if (commands->next + 6u > count)")),
     ("a list that is not tested again after a release is found [B15]", lists("release", "    commands_sem_released();\n    return STEP_NEXT;", "    return STEP_NEXT;")),
     ("an acquire that passes without its semaphore is found [B15]",
      lists("acquire", "if (ppu_sem_passes(PPU_SEM_COMPARE(data[3]), sem.payload, data[2]))", "if (sem.payload <= data[2])")),
     ("a list that ends with its grid is found [B15]", lists("follow", "    if (!task->listed || task->commands ||", "    if (task->listed || task->commands ||")),
-    ("a command that is executed twice is found [B15]", lists("twice", "    commands->next = next;\n", "    commands->next = step == STEP_WAITS && !commands->filled++ ? commands->next : next;\n")),
+    ("a command that is executed twice is found [B15]", lists("twice", "commands->next = next + 1u +", "commands->next = step == STEP_WAITS && !commands->filled++ ? next : next + 1u +")),
 ])
