@@ -707,12 +707,18 @@ static void in_a_queue_task(void **state)
 /* ---- two streams of lists of commands, which wait for each other ---- */
 
 #define LIST_STEPS 60u
-#define LIST_BYTES (64u * PPU_KIB) /* of a block, and of the semaphores */
+#define LIST_BYTES (64u * PPU_KIB)              /* of a block, and of the semaphores */
+enum { LIST_X_AT = 1024, LIST_SUMS_AT = 4096 }; /* what a grid of each step adds, and to what */
 
 struct lists {
-    struct work work; /* x: the gate, the turns' semaphore; y: a block for each step, and one more */
+    struct work work; /* x: the gate, the turns' semaphore, sums; y: a block for each step, and one more */
     struct ppu_stream *marks;
 };
+
+static uint32_t *lists_words(const struct lists *lists, uint32_t offset)
+{
+    return (uint32_t *)(void *)((char *)ppu_memory_host(lists->work.x) + offset);
+}
 
 static struct ppu_sem *lists_sem(const struct lists *lists, uint32_t number)
 {
@@ -746,13 +752,30 @@ static void lists_open(struct lists *lists, struct ppu_machine *machine)
     assert_int_equal(ppu_channel_create(work->context, NULL, &work->channel), PPU_OK);
     assert_int_equal(ppu_stream_create(work->channel, &work->stream), PPU_OK);
     assert_int_equal(ppu_stream_create(work->channel, &lists->marks), PPU_OK);
+    expect_ok(ppu_program_load_file(work->context, "build/kernels/accumulate.ppu", &work->program, &error), &error);
     assert_int_equal(ppu_memory_create(work->context, PPU_MEMORY_VRAM, LIST_BYTES, &work->x), PPU_OK);
     assert_int_equal(ppu_memory_create(work->context, PPU_MEMORY_VRAM, (LIST_STEPS + 1) * LIST_BYTES, &work->y),
                      PPU_OK);
 }
 
-/* One stream copies each block to the next, the other then writes a word there. The list of step `gate` has a copy, and
- * goes on when the gate is open. */
+static void lists_add_grid(const struct lists *lists, struct ppu_block *block)
+{
+    const uint64_t va = ppu_memory_va(lists->work.x, lists->work.context).va;
+    const struct {
+        uint64_t x, y;
+        uint32_t turns;
+    } params = { va + LIST_X_AT, va + LIST_SUMS_AT, 1 };
+    const struct ppu_launch launch = {
+        .grid = { 1 }, .cta = { CTA_THREADS }, .params = &params, .param_bytes = sizeof(params)
+    };
+    const struct ppu_kernel *kernel = NULL;
+
+    assert_int_equal(ppu_kernel_find(lists->work.program, "accumulate", &kernel), PPU_OK);
+    ppu_block_launch(block, lists->work.stream, kernel, &launch);
+}
+
+/* One stream copies each block to the next, with a grid between two halves; the other then writes a word there. The
+ * list of step `gate` has a copy, and goes on when the gate is open. */
 static void lists_begin(struct lists *lists, uint32_t gate)
 {
     struct ppu_channel *channel = lists->work.channel;
@@ -760,6 +783,9 @@ static void lists_begin(struct lists *lists, uint32_t gate)
 
     memset(ppu_memory_host(lists->work.x), 0, LIST_BYTES);
     memset(ppu_memory_host(lists->work.y), 0, (LIST_STEPS + 1) * (size_t)LIST_BYTES);
+    for (uint32_t i = 0; i < CTA_THREADS; i++) {
+        lists_words(lists, LIST_X_AT)[i] = i + 1;
+    }
     for (uint32_t i = 0; i < LIST_STEPS; i++) {
         const ppu_va_t from = lists_block_va(lists, i), to = lists_block_va(lists, i + 1);
         assert_int_equal(ppu_block_begin(channel, &block), PPU_OK);
@@ -769,6 +795,7 @@ static void lists_begin(struct lists *lists, uint32_t gate)
         if (i == gate) {
             ppu_block_acquire(block, lists_sem_va(lists, 0), 1, PPU_SEM_EQUAL);
         }
+        lists_add_grid(lists, block);
         ppu_block_copy(block, (ppu_va_t){ to.va + LIST_BYTES / 2 }, (ppu_va_t){ from.va + LIST_BYTES / 2 },
                        LIST_BYTES / 2);
         ppu_block_release(block, lists_sem_va(lists, 1), 2 * i + 1, false);
@@ -787,6 +814,9 @@ static void lists_end(struct lists *lists)
 {
     __atomic_store_n(&lists_sem(lists, 0)->payload, 1, __ATOMIC_RELEASE);
     assert_int_equal(ppu_event_wait(&lists->work.event, WAIT_NS), PPU_OK);
+    for (uint32_t i = 0; i < CTA_THREADS; i++) {
+        assert_int_equal(lists_words(lists, LIST_SUMS_AT)[i], LIST_STEPS * (i + 1));
+    }
     for (uint32_t step = 0; step <= LIST_STEPS; step++) {
         const uint32_t *word = (const uint32_t *)ppu_memory_host(lists->work.y) + (size_t)step * LIST_BYTES / 4;
         uint32_t marks = 0;
@@ -832,13 +862,8 @@ static void in_a_list(void **state)
         }
         print_message("# at turn %u, with the gate at %u\n", turn, 2 * gate);
     }
-    assert_int_equal(ppu_channel_destroy(lists.work.channel), PPU_OK);
     assert_int_equal(ppu_stream_destroy(lists.marks), PPU_OK);
-    assert_int_equal(ppu_stream_destroy(lists.work.stream), PPU_OK);
-    assert_int_equal(ppu_memory_free(lists.work.x), PPU_OK);
-    assert_int_equal(ppu_memory_free(lists.work.y), PPU_OK);
-    assert_int_equal(ppu_context_destroy(lists.work.context), PPU_OK);
-    ppu_device_close(lists.work.device);
+    work_destroy(&lists.work);
     machine_end(box);
     unlink(box->file);
 }
