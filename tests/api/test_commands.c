@@ -178,8 +178,8 @@ static void grids_among_commands(void **state)
     }
 }
 
-/* Threads of grids in lists launch, wait and are saved, and a queue's task ends when its queue is closed. */
-static void grids_of_all_kinds(void **state)
+/* Threads of a grid in a list launch, and the list goes on when what they launched has ended. */
+static void grids_that_launch(void **state)
 {
     struct api *api = *state;
     check(ppu_context_nest(api->context, &(struct ppu_nest_options){ .state_bytes = 12 * PPU_KIB }));
@@ -436,7 +436,7 @@ int main(void)
         api_test("streams wait for each other by semaphores [B15, C8]", streams_in_a_ring),
         api_test("a task of several commands [B15]", several_commands),
         api_test("grids among copies and fills of a list [B15]", grids_among_commands),
-        api_test("a list waits for all that its grid launches [B15, B8]", grids_of_all_kinds),
+        api_test("a list waits for all that its grid launches [B15, B8]", grids_that_launch),
         api_test("what is no command is refused [B15]", bad_arguments),
         api_test("a fault ends the channel, and no other [B15]", faults),
         api_test("a stream waits for what threads write [B15, C8]", released_by_threads),

@@ -550,6 +550,69 @@ static void a_fault_in_a_queue_task(void **state)
     world_end(&world);
 }
 
+/* A list that waits for `gate`, then takes from the queue, then keeps how many entries that were. */
+static void launch_in_list(struct world *world, ppu_va_t gate, ppu_va_t kept)
+{
+    struct api *api = world->api;
+    const struct ppu_kernel *taker = api_kernel(api, api->context, "taskq", "taker");
+    const struct ppu_launch launch = {
+        .cta = { 32 }, .taskq = world->queue, .params = &world->params, .param_bytes = sizeof(world->params)
+    };
+    struct ppu_block *block = NULL;
+
+    check(ppu_block_begin(api->channel, &block));
+    ppu_block_commands(block, api->stream);
+    ppu_block_acquire(block, gate, 1, PPU_SEM_EQUAL);
+    ppu_block_launch(block, api->stream, taker, &launch);
+    ppu_block_copy(block, kept, (ppu_va_t){ api_va(api, world->counters) + TAKEN }, 4);
+    ppu_block_commands_end(block);
+    check(ppu_block_submit(block, NULL));
+    check(ppu_stream_event(api->stream, &world->event));
+}
+
+static void between_commands(void **state)
+{
+    struct world world = world_new(*state, 64);
+    struct ppu_memory *memory = api_memory(world.api, PPU_MEMORY_VRAM, 4096);
+    const ppu_va_t gate = { api_va(world.api, memory) }, kept = { gate.va + 64 };
+
+    launch_in_list(&world, gate, kept);
+    for (uint32_t i = 0; i < 40; i++) {
+        push(&world, i, 0);
+    }
+    assert_int_equal(ppu_event_wait(&world.event, SHORT_NS), PPU_ERR_TIMEOUT);
+    assert_int_equal(counter(&world, TAKEN), 0);
+    api_set_word(memory, 0, 1);
+    wait_for_taken(&world, 40);
+    push(&world, 40, 0);
+    wait_for_taken(&world, 41);
+    assert_int_equal(api_word(memory, 64), 0);
+    close_and_wait(&world);
+    assert_int_equal(api_word(memory, 64), 41);
+    each_seen(&world, 41, 1);
+    world_end(&world);
+}
+
+/* The queue is destroyed before the list has come to its task. */
+static void gone_before_its_turn(void **state)
+{
+    struct world world = world_new(*state, 64);
+    struct ppu_memory *memory = api_memory(world.api, PPU_MEMORY_VRAM, 4096);
+    const ppu_va_t gate = { api_va(world.api, memory) }, kept = { gate.va + 64 };
+    struct ppu_error error;
+
+    launch_in_list(&world, gate, kept);
+    assert_int_equal(ppu_event_wait(&world.event, SHORT_NS), PPU_ERR_TIMEOUT);
+    world_end(&world);
+    api_set_word(memory, 0, 1);
+    assert_int_not_equal(api_wait_fault(world.api->channel, &error), PPU_OK);
+    assert_int_equal(error.record.code, PPU_FAULT_TMD_TASKQ);
+    assert_int_equal(api_word(memory, 64), 0);
+    check(ppu_channel_reset(world.api->channel));
+    check(api_finish(world.api->channel));
+    assert_int_equal(api_query(world.api, PPU_KEY_TASKS_FREE, 0), api_query(world.api, PPU_KEY_TASKS_TOTAL, 0));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -567,6 +630,8 @@ int main(void)
         api_test("a channel is reset while its queue task runs or waits [A6]", channel_is_reset),
         api_test("a queue is destroyed before its task is told of the close [A6]", destroyed_before_its_task_is_told),
         api_test("a queue task that faults [A6]", a_fault_in_a_queue_task),
+        api_test("a queue task between commands of a list [A6 B15]", between_commands),
+        api_test("a queue is destroyed before a list has come to its task [A6 B15]", gone_before_its_turn),
     };
 
     return cmocka_run_group_tests_name("api: queue tasks", tests, api_machine_setup, api_machine_teardown);
