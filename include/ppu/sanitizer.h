@@ -85,8 +85,12 @@ PPU_ASSERT_SIZE(struct ppu_sanitizer_cells, 6295552);
 #define PPU_SANITIZER_KEY_GROUP (1ull << 61)  /* group */
 #define PPU_SANITIZER_KEY_BARRIER (1ull << 60)
 #define PPU_SANITIZER_KEY_CALL (1ull << 59) /* number of the call, group */
-#define PPU_SANITIZER_CALLS 64u             /* arguments of a group that are compared among its work-items */
-#define PPU_SANITIZER_CALL_GROUPS 1024u     /* of so many groups */
+/* The bit of a key that says what it is. */
+#define PPU_SANITIZER_KEYS                                                                                      \
+    (PPU_SANITIZER_KEY_GLOBAL | PPU_SANITIZER_KEY_LOCAL | PPU_SANITIZER_KEY_GROUP | PPU_SANITIZER_KEY_BARRIER | \
+     PPU_SANITIZER_KEY_CALL)
+#define PPU_SANITIZER_CALLS 64u         /* arguments of a group that are compared among its work-items */
+#define PPU_SANITIZER_CALL_GROUPS 1024u /* of so many groups */
 
 /* Bits of what lies behind the words of the launch's printf buffer (ppu_implicit_args.tables). */
 #define PPU_SANITIZER_HAS_RANGES (1u << 0) /* struct ppu_sanitizer_table */

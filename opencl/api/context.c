@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "opencl/api/context.h"
+#include "opencl/api/footprint.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -160,6 +161,7 @@ void context_destroy(void *object)
 
     farewell_say(&context->farewells, context);
     close_spaces(context);
+    footprints_free(context->footprints);
     pthread_cond_destroy(&context->changed);
     pthread_mutex_destroy(&context->lock);
     pthread_mutex_destroy(&context->device_queues_lock);

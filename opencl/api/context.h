@@ -10,6 +10,7 @@
 
 struct svm;
 struct call;
+struct footprints;
 
 /* A function that the program wants called when an object ends; latest first. */
 struct farewell {
@@ -48,9 +49,17 @@ struct _cl_context {
     cl_event ended;         /* list of commands that need no longer be kept (next) */
     struct call *calls;     /* callbacks due; list */
     struct call **calls_end;
-    struct svm *svm; /* list */
+    struct svm *svm;               /* list */
+    struct footprints *footprints; /* of launches that check themselves; NULL: there were none */
+    uint32_t submitters;           /* of all queues; atomic */
     struct farewell *farewells;
 };
+
+/* True when commands may run beside each other. */
+static inline bool context_is_parallel(const struct _cl_context *context)
+{
+    return __atomic_load_n(&context->submitters, __ATOMIC_RELAXED) > 1;
+}
 
 /* Place of a device in the context; MAX_DEVICES: it is not one of it. */
 uint32_t context_ppu_index(const struct _cl_context *context, const struct _cl_device_id *device);

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "opencl/api/footprint.h"
 #include "opencl/api/info.h"
 #include "opencl/api/queue.h"
 #include "opencl/api/record.h"
@@ -130,6 +131,7 @@ bool event_wait_for(cl_event event, cl_event other)
         event->failed |= other->status < 0;
         return true;
     }
+    footprint_follow(event, other);
     if (other->dependent_count == other->dependent_room) {
         size_t room = other->dependent_room > 0 ? 2 * other->dependent_room : FIRST_ROOM;
         cl_event *grown = realloc(other->dependents, room * sizeof(cl_event));
@@ -213,6 +215,7 @@ void event_end(cl_event event, cl_int status)
     if (event->work.ended) {
         event->work.ended(&event->work);
     }
+    footprint_end(event);
     release_dependents(event);
     event->submitter = NULL;
     due_calls(event);

@@ -70,6 +70,8 @@ struct print_source {
     uint64_t code_va;                    /* where its code is on the device */
     uint32_t tables;                     /* PPU_SANITIZER_HAS_*: the kernel checks itself, and needs them */
     cl_context context;                  /* for names of allocations; NULL: they are not known */
+    uint32_t cta[3], grid[3];            /* of a launch; zeros: it is none, or several */
+    uint64_t offset[3];                  /* of its global ids */
 };
 
 /* Describes what a command does. */
@@ -124,6 +126,9 @@ struct _cl_event {
     size_t dependent_count, dependent_room;
     size_t unmet;     /* events this one waits for */
     size_t covered;   /* those of them that are in the submitter this one will run in: order is kept there */
+    uint64_t after;   /* tracks of launches that it comes after (footprint.h) */
+    uint32_t track;   /* + 1, of a launch that notes what it does; 0: it has none */
+    bool gated;       /* it comes after a user event that had not ended */
     bool failed;      /* one of them has ended with an error */
     uint32_t failure; /* which failure of its queue it is; 0: none, or that of another command */
     bool listed;      /* is or was in a ready list */

@@ -6,6 +6,7 @@
 
 #include "opencl/api/cl_ppu.h"
 #include "opencl/api/command_buffer.h"
+#include "opencl/api/footprint.h"
 #include "opencl/api/info.h"
 #include "opencl/submit/device_queue.h"
 #include "opencl/submit/task_queue.h"
@@ -255,6 +256,7 @@ static cl_int enter(cl_event event, const struct command *command)
     }
     object_use(event);
     cl_int error = set_order(event, command) ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
+    footprint_begin(event);
     event_look(event);
     context_unlock_and_dispatch(event->context);
     return error;
@@ -346,6 +348,7 @@ void queue_destroy(void *object)
 {
     cl_command_queue queue = object;
 
+    __atomic_fetch_sub(&queue->context->submitters, queue->counted, __ATOMIC_RELAXED);
     if (queue->taskq) {
         task_queue_remove(queue);
     } else if (queue->workq) {
@@ -445,6 +448,8 @@ static cl_command_queue queue_new(cl_context context, cl_device_id device, const
         clReleaseCommandQueue(queue);
         return NULL;
     }
+    queue->counted = queue->submitters;
+    __atomic_fetch_add(&context->submitters, queue->counted, __ATOMIC_RELAXED);
     return queue;
 }
 

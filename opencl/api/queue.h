@@ -27,6 +27,7 @@ struct _cl_command_queue {
     uint32_t recorded; /* atomic: its number for tools; 0: it has none yet */
     struct errand end;
     uint32_t submitters;
+    uint32_t counted;             /* of these by the context */
     uint32_t limit_ms;            /* that its kernels may run; 0: as long as the device lets them */
     cl_uint priority;             /* cl_queue_priority_khr */
     cl_uint throttle;             /* cl_queue_throttle_khr; a hint that changes nothing */

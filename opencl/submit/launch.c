@@ -454,6 +454,12 @@ static bool is_flat(const struct launch *launch)
     return what->grid[1] <= 1 && what->grid[2] <= 1 && what->cta[1] <= 1 && what->cta[2] <= 1 && launch->rest == 0;
 }
 
+/* Arguments that it only reads, or of which work-items have places of their own, need not be noted then. */
+static bool may_race_with_itself_alone(const struct launch *launch, cl_kernel kernel)
+{
+    return !context_is_parallel(kernel->program->context) && sanitizer_arguments_disjoint(launch, kernel);
+}
+
 /*
  * PPU_SANITIZER_HAS_*: what a kernel needs that checks itself, and what is known of the launch; 0: it does not. The
  * groups of a queue task may wait for each other by the queue, which cells know nothing of.
@@ -466,7 +472,7 @@ static uint32_t checked_tables(cl_kernel kernel, const struct launch *launch)
     return ((assumes & PPU_KERNEL_BOUNDED) != 0 ? PPU_SANITIZER_HAS_RANGES : 0) |
            ((assumes & PPU_KERNEL_MARKS) != 0 ? PPU_SANITIZER_HAS_MARKED : 0) |
            (cells ? PPU_SANITIZER_HAS_CELLS | (is_flat(launch) ? PPU_SANITIZER_FLAT : 0) |
-                        (sanitizer_arguments_disjoint(launch, kernel) ? PPU_SANITIZER_DISJOINT : 0)
+                        (may_race_with_itself_alone(launch, kernel) ? PPU_SANITIZER_DISJOINT : 0)
                   : 0);
 }
 
@@ -484,8 +490,15 @@ struct print_source launch_choose(struct launch *launch, cl_kernel kernel, uint3
     }
     const struct variant_code *code = launch->variant ? &launch->variant->code : NULL;
     const struct ppu_program *loaded = code ? code->on[ppu_index] : program->on[ppu_index];
-    return (struct print_source){ code ? &code->view : &program->view, ppu_program_code_va(loaded).va, tables,
-                                  program->context };
+    struct print_source source = { .view = code ? &code->view : &program->view,
+                                   .code_va = ppu_program_code_va(loaded).va,
+                                   .tables = tables,
+                                   .context = program->context };
+
+    memcpy(source.cta, launch->launch.cta, sizeof(source.cta));
+    memcpy(source.grid, launch->launch.grid, sizeof(source.grid));
+    memcpy(source.offset, launch->launch.implicit.global_offset, sizeof(source.offset));
+    return source;
 }
 
 /* The kernel as the queue's device has it. */

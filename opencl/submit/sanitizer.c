@@ -300,7 +300,8 @@ static void print_race(FILE *to, const struct print_source *source, const struct
     fprintf(to, "ppu: %s: %s of %u bytes, ", site->check, site->action, site->bytes);
     print_object(to, source, site);
     const char *other = report->has_other ? report->other.action : "access";
-    fprintf(to, ", unordered with %s %s\n  ", *other == 'a' ? "an" : "a", other);
+    fprintf(to, ", unordered with %s %s%s\n  ", *other == 'a' ? "an" : "a", other,
+            report->other_launch ? " of another launch" : "");
     print_site(to, site);
     print_work_item(to, report);
     if (report->has_other) {
@@ -309,7 +310,9 @@ static void print_race(FILE *to, const struct print_source *source, const struct
     }
     print_other(to, report);
     fprintf(to, "  address 0x%llx", (unsigned long long)report->address);
-    print_value(to, report);
+    if (!report->other_launch) {
+        print_value(to, report);
+    }
     print_memory(to, source, report->address, 0);
 }
 
@@ -398,18 +401,25 @@ void sanitizer_report(const struct print_source *source, uint32_t format, const 
                       char **text)
 {
     struct ppu_sanitizer_report report;
+
+    if (ppu_sanitizer_read(source->view, format, words, count, &report)) {
+        sanitizer_tell_report(source, &report, text);
+    }
+}
+
+void sanitizer_tell_report(const struct print_source *source, const struct ppu_sanitizer_report *report, char **text)
+{
     char *one = NULL, *all = NULL;
     size_t bytes = 0;
 
-    if (!ppu_sanitizer_read(source->view, format, words, count, &report) ||
-        !is_new_site(&report.site, report.has_other ? &report.other : NULL)) {
+    if (!is_new_site(&report->site, report->has_other ? &report->other : NULL)) {
         return;
     }
     FILE *to = open_memstream(&one, &bytes);
     if (!to) {
         return;
     }
-    print_report(to, source, &report);
+    print_report(to, source, report);
     if (fclose(to) != 0) {
         free(one);
         return;

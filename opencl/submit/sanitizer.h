@@ -20,6 +20,8 @@ void sanitizer_note_writes(struct launch *launch, cl_kernel kernel, bool elsewhe
 /* The record of a report. Adds to `text`, which is malloc()ed or NULL, what has not been said before. */
 void sanitizer_report(const struct print_source *source, uint32_t format, const uint32_t *words, uint32_t count,
                       char **text);
+/* Tells of what the host has found itself, as sanitizer_report() does. */
+void sanitizer_tell_report(const struct print_source *source, const struct ppu_sanitizer_report *report, char **text);
 /* Gives what was said to the program's callback, and frees it. Without locks. */
 void sanitizer_tell(cl_context context, char *text);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "opencl/submit/submitter.h"
+#include "opencl/api/footprint.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -125,6 +126,7 @@ void submitter_issue(struct submitter *submitter, cl_event event)
 {
     uint32_t index = (submitter->first + submitter->count) % SUBMITTER_DEPTH;
 
+    footprint_issue(event);
     event_reach(event, CL_SUBMITTED);
     event->issued_ns = host_clock_ns();
     if (wants_times(submitter)) {
@@ -161,7 +163,10 @@ static void tell_prints(struct submitter *submitter, cl_event event)
     cl_context context = submitter->queue->context;
     char *reports = NULL;
 
+    const uint8_t *printed = ppu_memory_host(submitter->printed);
+
     const char *lost = printf_end(ppu_memory_host(submitter->printed), &event->work.prints, &reports);
+    footprint_compare(event, (const struct ppu_sanitizer_cells *)(const void *)(printed + PRINTF_CELLS_AT), &reports);
     sanitizer_tell(context, reports);
     if (lost) {
         context_notify(context, "printf", lost);

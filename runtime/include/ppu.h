@@ -487,7 +487,8 @@ struct ppu_sanitizer_report {
     uint64_t value;        /* bits that were to be stored; 0 also where they are not known */
     uint64_t global_id[3];
     uint32_t local_id[3], work_group[3];
-    bool has_other; /* there are two sides, and this is the other one: */
+    bool other_launch; /* the other side is of another launch; not in a record */
+    bool has_other;    /* there are two sides, and this is the other one: */
     struct ppu_sanitizer_site other;
     uint32_t other_local_id[3], other_work_group[3];
 };

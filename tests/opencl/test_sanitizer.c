@@ -995,6 +995,146 @@ static void launches_after_one_another_have_no_race(void **state)
     listener_end(&l);
 }
 
+/* ---- launches beside each other ---- */
+
+enum order {
+    UNORDERED,
+    SAME_QUEUE,
+    BY_EVENT,
+    BY_MARKER, /* of the first queue, for which a barrier of the second one waits */
+    BY_HOST,   /* the first has ended when the second is enqueued */
+    BESIDE,    /* both in a queue that is out of order */
+    BY_BARRIER,
+    BY_USER_EVENT, /* that the host sets when the first has ended */
+};
+
+static const struct {
+    enum order order;
+    const char *first, *second; /* what kernels do with a, and b */
+    bool reported;
+} pairs_of_launches[] = {
+    { UNORDERED, "a[i] = 1;", "b[i] = a[i];", true },
+    { UNORDERED, "b[i] = a[i];", "a[i] = 1;", true },
+    { UNORDERED, "a[i] = 1;", "a[i] = 1;", true },
+    { UNORDERED, "a[i] = 1;", "atomic_inc(a + i);", true },
+    { UNORDERED, "b[i] = a[i];", "b[i + 8] = a[i];", false },
+    { UNORDERED, "a[i] = 1;", "a[i + 8] = 2;", false },
+    { UNORDERED, "atomic_inc(a + i);", "atomic_inc(a + i);", false },
+    { SAME_QUEUE, "a[i] = 1;", "b[i] = a[i];", false },
+    { BY_EVENT, "a[i] = 1;", "b[i] = a[i];", false },
+    { BY_MARKER, "a[i] = 1;", "b[i] = a[i];", false },
+    { BY_HOST, "a[i] = 1;", "b[i] = a[i];", false },
+    { BESIDE, "a[i] = 1;", "b[i] = a[i];", true },
+    { BY_BARRIER, "a[i] = 1;", "b[i] = a[i];", false },
+    { BY_USER_EVENT, "a[i] = 1;", "b[i] = a[i];", false },
+};
+
+static void enqueue_one(cl_command_queue queue, cl_kernel kernel, const cl_mem buffers[2], cl_uint count,
+                        const cl_event *after, cl_event *event)
+{
+    const size_t global = 8;
+
+    check(clSetKernelArg(kernel, 0, sizeof(cl_mem), &buffers[0]));
+    check(clSetKernelArg(kernel, 1, sizeof(cl_mem), &buffers[1]));
+    check(clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &global, NULL, count, count != 0 ? after : NULL, event));
+}
+
+/* Both wait for a gate, so that they are in flight together; but for BY_HOST and BY_USER_EVENT. */
+static void launch_pair(cl_context context, const cl_command_queue queues[2], enum order order,
+                        const cl_kernel kernels[2], const cl_mem buffers[2])
+{
+    cl_int error = CL_SUCCESS;
+    cl_event gate = clCreateUserEvent(context, &error), wait[2] = { gate, NULL }, first, second, marker;
+
+    check(error);
+    enqueue_one(queues[0], kernels[0], buffers, order != BY_USER_EVENT, &gate, &first);
+    wait[1] = first;
+    if (order == BY_HOST) {
+        check(clSetUserEventStatus(gate, CL_COMPLETE));
+        check(clFinish(queues[0]));
+    }
+    if (order == BY_MARKER) {
+        check(clEnqueueMarkerWithWaitList(queues[0], 1, &first, &marker));
+        check(clEnqueueBarrierWithWaitList(queues[1], 1, &marker, NULL));
+        check(clReleaseEvent(marker));
+    }
+    if (order == BY_BARRIER) {
+        check(clEnqueueBarrierWithWaitList(queues[1], 0, NULL, NULL));
+    }
+    enqueue_one(queues[1], kernels[1], buffers, order == BY_EVENT ? 2 : 1, wait, &second);
+    if (order == BY_USER_EVENT) {
+        check(clWaitForEvents(1, &first));
+    }
+    if (order != BY_HOST) {
+        check(clSetUserEventStatus(gate, CL_COMPLETE));
+    }
+    check(clFinish(queues[0]));
+    check(clFinish(queues[1]));
+    check(clReleaseEvent(gate));
+    check(clReleaseEvent(first));
+    check(clReleaseEvent(second));
+}
+
+static char *reports_of_pair(struct listener *l, uint32_t pair)
+{
+    const enum order order = pairs_of_launches[pair].order;
+    const bool one = order == SAME_QUEUE || order == BESIDE || order == BY_BARRIER;
+    const cl_queue_properties properties[] = { CL_QUEUE_PROPERTIES,
+                                               one && order != SAME_QUEUE ? CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE : 0,
+                                               0 };
+    const cl_mem buffers[2] = { buffer(l, 16), buffer(l, 16) };
+    cl_command_queue queues[2] = { NULL, NULL };
+    cl_kernel kernels[2];
+    cl_int error = CL_SUCCESS;
+    char text[500], names[2][16];
+
+    for (uint32_t i = 0; i < 2; i++) {
+        queues[i] = i == 1 && one
+                        ? queues[0]
+                        : clCreateCommandQueueWithProperties(l->context, l->fixture->device, properties, &error);
+        check(error);
+        snprintf(names[i], sizeof(names[i]), "pair%u_%u", pair, i);
+    }
+    snprintf(text, sizeof(text),
+             "kernel void %s(global int *a, global int *b) { int i = get_global_id(0); %s }\n"
+             "kernel void %s(global int *a, global int *b) { int i = get_global_id(0); %s }\n",
+             names[0], pairs_of_launches[pair].first, names[1], pairs_of_launches[pair].second);
+    cl_program program = build(l, text, "-fsanitize=race");
+    for (uint32_t i = 0; i < 2; i++) {
+        kernels[i] = clCreateKernel(program, names[i], &error);
+        check(error);
+    }
+    launch_pair(l->context, queues, order, kernels, buffers);
+    for (uint32_t i = 0; i < 2; i++) {
+        check(clReleaseKernel(kernels[i]));
+        check(clReleaseMemObject(buffers[i]));
+        check(i == 1 && one ? CL_SUCCESS : clReleaseCommandQueue(queues[i]));
+    }
+    check(clReleaseProgram(program));
+    return take_reports();
+}
+
+static void races_between_launches_that_nothing_orders_are_reported(void **state)
+{
+    struct listener l = listener_new(*state);
+    char first[32], second[32];
+
+    for (uint32_t i = 0; i < PPU_ARRAY_SIZE(pairs_of_launches); i++) {
+        char *reports = reports_of_pair(&l, i);
+        snprintf(first, sizeof(first), "in kernel 'pair%u_0'", i);
+        snprintf(second, sizeof(second), "in kernel 'pair%u_1'", i);
+        if (pairs_of_launches[i].reported) {
+            assert_says(reports, "of another launch\n");
+            assert_says(reports, first);
+            assert_says(reports, second);
+        } else if (*reports != '\0') {
+            fail_msg("pair %u: %s", i, reports);
+        }
+        free(reports);
+    }
+    listener_end(&l);
+}
+
 static void lists_of_checks_are_read_or_refused(void **state)
 {
     static const char *const wrong[] = { "-fsanitize=", "-fsanitize=adress", "-fsanitize=address,",
@@ -1074,6 +1214,8 @@ int main(void)
         cl_test("shared virtual memory is bounded at both ends", shared_memory_is_bounded_at_both_ends),
         cl_test("races through arguments that overlap are reported", races_through_arguments_that_overlap_are_reported),
         cl_test("launches after one another have no race", launches_after_one_another_have_no_race),
+        cl_test("races between launches that nothing orders are reported",
+                races_between_launches_that_nothing_orders_are_reported),
         cl_test("lists of checks are read or refused", lists_of_checks_are_read_or_refused),
         cl_test("modules that are linked are checked, too", modules_that_are_linked_are_checked_too),
     };
