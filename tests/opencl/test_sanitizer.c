@@ -339,6 +339,39 @@ static void lost_nested_work_is_reported_and_other_is_not(void **state)
     assert_true(run_file(*state, "tests/opencl/sanitizer/never_set.cl", "-cl-std=CL3.0 -fsanitize=lost", buffer) == 2);
 }
 
+/* The library's own kernels, which end events, are launched as they are. */
+static void kernels_that_enqueue_with_events_run_with_all_checks(void **state)
+{
+    static const char text[] =
+        "kernel void parent(global int *out)\n"
+        "{\n"
+        "    clk_event_t event;\n"
+        "    out[1] = enqueue_kernel(get_default_queue(), CLK_ENQUEUE_FLAGS_NO_WAIT, ndrange_1D(8), 0, NULL, &event,\n"
+        "                            ^{ out[2 + get_global_id(0)] += 7; });\n"
+        "    out[0] = enqueue_kernel(get_default_queue(), CLK_ENQUEUE_FLAGS_NO_WAIT, ndrange_1D(1), 1, &event, NULL,\n"
+        "                            ^{ out[10] = out[2] + out[9]; });\n"
+        "    release_event(event);\n"
+        "}\n";
+    struct listener l = listener_new(*state);
+    cl_command_queue device_queue = device_queue_new(&l);
+    cl_program program = build(&l, text, "-cl-std=CL3.0 -fsanitize=all");
+    cl_mem a = buffer(&l, 16);
+    cl_int out[16];
+
+    run_one(&l, program, "parent", a, 1);
+    check(clEnqueueReadBuffer(l.queue, a, CL_TRUE, 0, sizeof(out), out, 0, NULL, NULL));
+    char *reports = take_reports();
+    assert_string_equal(reports, "");
+    assert_int_equal(out[0], 0);
+    assert_int_equal(out[1], 0);
+    assert_int_equal(out[10], 14);
+    free(reports);
+    check(clReleaseMemObject(a));
+    check(clReleaseProgram(program));
+    check(clReleaseCommandQueue(device_queue));
+    listener_end(&l);
+}
+
 /* ---- what a report says ---- */
 
 static void assert_says(const char *reports, const char *wanted)
@@ -1201,6 +1234,8 @@ int main(void)
                 a_report_names_site_work_item_distance_value_and_allocation),
         cl_test("nested work that is lost is reported, and other is not",
                 lost_nested_work_is_reported_and_other_is_not),
+        cl_test("kernels that enqueue with events run with all checks",
+                kernels_that_enqueue_with_events_run_with_all_checks),
         cl_test("wrong uses of images are reported, and others are not",
                 wrong_uses_of_images_are_reported_and_others_are_not),
         cl_test("a report of an argument names function, numbers, and both work-items",

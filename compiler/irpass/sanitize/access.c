@@ -13,7 +13,7 @@
 
 #define MARK "ppu.program"
 #define HIDDEN "ppu.hidden"
-#define LIBRARY "__ppu"   /* begins the names of the device library's own variables */
+#define LIBRARY "__ppu"   /* begins the names of the device library's own variables and kernels */
 #define COMPILER "ppu."   /* the same, of those that lower_warps makes for it */
 #define PARAMETER ".addr" /* ends the names of variables that clang makes of a function's parameters */
 #define TEXT_BYTES 1024u
@@ -71,6 +71,13 @@ bool access_is_librarys(LLVMValueRef root)
     }
     const char *name = LLVMGetValueName2(root, &len);
     return strncmp(name, LIBRARY, strlen(LIBRARY)) == 0 || strncmp(name, COMPILER, strlen(COMPILER)) == 0;
+}
+
+bool access_is_library_kernel(LLVMValueRef function)
+{
+    size_t len;
+
+    return ir_is_kernel(function) && strncmp(LLVMGetValueName2(function, &len), LIBRARY, strlen(LIBRARY)) == 0;
 }
 
 bool access_reaches_global(const struct access *access)

@@ -41,6 +41,8 @@ uint32_t access_format(struct compilation *compilation, LLVMValueRef insn, const
 bool access_reaches_global(const struct access *access);
 /* True for memory of the library's own. */
 bool access_is_librarys(LLVMValueRef root);
+/* True for a kernel of the library's own, as that which ends an event: its launch has room for nothing more. */
+bool access_is_library_kernel(LLVMValueRef function);
 /* Number of the format of a report about it; `check`: its word. */
 uint32_t access_describe(struct compilation *compilation, const struct access *access, const char *check);
 /* Sets the instruction apart as one that a check has put in: it is no access of anybody. */

@@ -3,6 +3,7 @@
 
 #include "compiler/analysis/ir.h"
 #include "compiler/irpass/lower_enqueue.h"
+#include "compiler/irpass/sanitize/access.h"
 #include "compiler/irpass/sanitize/address.h"
 #include "compiler/irpass/sanitize/argument.h"
 #include "compiler/irpass/sanitize/loss.h"
@@ -47,6 +48,24 @@ void sanitize_linked(struct compilation *compilation)
     LLVMDeleteGlobal(declared);
 }
 
+static void check_function(struct compilation *compilation, LLVMValueRef function, bool blind)
+{
+    const uint32_t checks = compilation->options->sanitize;
+
+    if ((checks & PPU_SANITIZE_ADDRESS) != 0) {
+        address_check(compilation, function);
+    }
+    if (sanitize_has_cells(compilation, function) && !blind) {
+        race_check(compilation, function);
+    }
+    if ((checks & PPU_SANITIZE_ARGUMENT) != 0) {
+        argument_check(compilation, function);
+    }
+    if ((checks & PPU_SANITIZE_LOST) != 0) {
+        loss_check(compilation, function);
+    }
+}
+
 void sanitize(struct compilation *compilation)
 {
     const bool blind = race_is_blind(compilation);
@@ -55,17 +74,8 @@ void sanitize(struct compilation *compilation)
         uninit_check(compilation);
     }
     for (LLVMValueRef f = LLVMGetFirstFunction(compilation->module); f; f = LLVMGetNextFunction(f)) {
-        if (!LLVMIsDeclaration(f) && (compilation->options->sanitize & PPU_SANITIZE_ADDRESS) != 0) {
-            address_check(compilation, f);
-        }
-        if (sanitize_has_cells(compilation, f) && !blind) {
-            race_check(compilation, f);
-        }
-        if (!LLVMIsDeclaration(f) && (compilation->options->sanitize & PPU_SANITIZE_ARGUMENT) != 0) {
-            argument_check(compilation, f);
-        }
-        if ((compilation->options->sanitize & PPU_SANITIZE_LOST) != 0) {
-            loss_check(compilation, f);
+        if (!LLVMIsDeclaration(f) && !access_is_library_kernel(f)) {
+            check_function(compilation, f, blind);
         }
     }
 }

@@ -137,7 +137,7 @@ static bool is_candidate(const struct compilation *compilation, LLVMValueRef var
 /* What a volatile load reads keeps its place in memory. */
 void uninit_keep(struct compilation *compilation, LLVMValueRef function)
 {
-    if ((compilation->options->sanitize & PPU_SANITIZE_UNINIT) == 0) {
+    if ((compilation->options->sanitize & PPU_SANITIZE_UNINIT) == 0 || access_is_library_kernel(function)) {
         return;
     }
     LLVMBuilderRef builder = LLVMCreateBuilderInContext(compilation->llvm);
@@ -589,7 +589,7 @@ void uninit_check(struct compilation *compilation)
 
     mark_locals(compilation, &locals);
     for (LLVMValueRef f = LLVMGetFirstFunction(compilation->module); f; f = LLVMGetNextFunction(f)) {
-        if (!LLVMIsDeclaration(f)) {
+        if (!LLVMIsDeclaration(f) && !access_is_library_kernel(f)) {
             check_function(compilation, f, &locals);
         }
     }
