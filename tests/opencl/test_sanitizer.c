@@ -1000,6 +1000,35 @@ static void races_through_arguments_that_overlap_are_reported(void **state)
     listener_end(&l);
 }
 
+/* The last group of a dimension may be smaller, and so the number of a work-item in it means another one. */
+static void work_items_of_smaller_groups_are_named(void **state)
+{
+    static const char text[] = "kernel void smaller(global int *a)\n"
+                               "{\n"
+                               "    if (get_group_id(0) == 1 && get_local_id(0) == 1 && get_local_id(1) >= 2)\n"
+                               "        a[0] = get_local_id(1);\n"
+                               "}\n";
+    const size_t global[2] = { 10, 4 }, local[2] = { 8, 4 };
+    struct listener l = listener_new(*state);
+    cl_program program = build(&l, text, "-cl-std=CL3.0 -fsanitize=race");
+    cl_mem a = buffer(&l, 16);
+    cl_int error = CL_SUCCESS;
+    cl_kernel kernel = clCreateKernel(program, "smaller", &error);
+
+    check(error);
+    check(clSetKernelArg(kernel, 0, sizeof(cl_mem), &a));
+    check(clEnqueueNDRangeKernel(l.queue, kernel, 2, NULL, global, local, 0, NULL, NULL));
+    check(clFinish(l.queue));
+    char *reports = take_reports();
+    assert_says(reports, "(1, 2, 0) in group (1, 0, 0)\n");
+    assert_says(reports, "(1, 3, 0) in group (1, 0, 0)\n");
+    free(reports);
+    check(clReleaseKernel(kernel));
+    check(clReleaseMemObject(a));
+    check(clReleaseProgram(program));
+    listener_end(&l);
+}
+
 /* What a launch has noted is nothing to the next. */
 static void launches_after_one_another_have_no_race(void **state)
 {
@@ -1248,6 +1277,7 @@ int main(void)
                 released_memory_and_the_space_behind_it_are_known),
         cl_test("shared virtual memory is bounded at both ends", shared_memory_is_bounded_at_both_ends),
         cl_test("races through arguments that overlap are reported", races_through_arguments_that_overlap_are_reported),
+        cl_test("work-items of smaller groups are named", work_items_of_smaller_groups_are_named),
         cl_test("launches after one another have no race", launches_after_one_another_have_no_race),
         cl_test("races between launches that nothing orders are reported",
                 races_between_launches_that_nothing_orders_are_reported),

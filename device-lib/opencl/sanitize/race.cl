@@ -35,22 +35,35 @@ INLINE bool has_acquired(void)
     return group == NO_CELL || all->write[group] != 0;
 }
 
+/* Threads of a group along a dimension: the last one may have fewer. */
+INLINE uint group_size(uint group, uint groups, uint whole, uint last)
+{
+    return group + 1 == groups ? last : whole;
+}
+
+INLINE void put_other(global uint *words, uint number, uint tid)
+{
+    const uint groups_x = __ppu_sr(PPU_SR_NCTA_X), groups_y = __ppu_sr(PPU_SR_NCTA_Y);
+    const uint group_x = number % groups_x, group_y = number / groups_x % groups_y;
+    const uint x = group_size(group_x, groups_x, __ppu_sr(PPU_SR_NTID_X), __ppu_sr(PPU_SR_LAST_X));
+    const uint y = group_size(group_y, groups_y, __ppu_sr(PPU_SR_NTID_Y), __ppu_sr(PPU_SR_LAST_Y));
+
+    words[PPU_SANITIZER_OTHER_LOCAL_ID] = tid % x;
+    words[PPU_SANITIZER_OTHER_LOCAL_ID + 1] = tid / x % y;
+    words[PPU_SANITIZER_OTHER_LOCAL_ID + 2] = tid / x / y;
+    words[PPU_SANITIZER_OTHER_GROUP_ID] = group_x;
+    words[PPU_SANITIZER_OTHER_GROUP_ID + 1] = group_y;
+    words[PPU_SANITIZER_OTHER_GROUP_ID + 2] = number / groups_x / groups_y;
+}
+
 INLINE void report_race(uint format, ulong address, ulong value, ulong other)
 {
-    uint number = (uint)(other >> 42), tid = (uint)(other >> 32) & 0x3ff;
-    uint x = __ppu_sr(PPU_SR_NTID_X), y = __ppu_sr(PPU_SR_NTID_Y);
-    uint groups_x = __ppu_sr(PPU_SR_NCTA_X), groups_y = __ppu_sr(PPU_SR_NCTA_Y);
     global uint *words = has_acquired() ? 0 : record_begin(format);
 
     if (words != 0) {
         put_report(words, address, 0, 0, value);
         words[PPU_SANITIZER_OTHER_FORMAT] = (uint)other & 0xfffff;
-        words[PPU_SANITIZER_OTHER_LOCAL_ID] = tid % x;
-        words[PPU_SANITIZER_OTHER_LOCAL_ID + 1] = tid / x % y;
-        words[PPU_SANITIZER_OTHER_LOCAL_ID + 2] = tid / x / y;
-        words[PPU_SANITIZER_OTHER_GROUP_ID] = number % groups_x;
-        words[PPU_SANITIZER_OTHER_GROUP_ID + 1] = number / groups_x % groups_y;
-        words[PPU_SANITIZER_OTHER_GROUP_ID + 2] = number / groups_x / groups_y;
+        put_other(words, (uint)(other >> 42), (uint)(other >> 32) & 0x3ff);
     }
 }
 
