@@ -71,6 +71,7 @@ struct print_source {
     uint32_t tables;                     /* PPU_SANITIZER_HAS_*: the kernel checks itself, and needs them */
     cl_context context;                  /* for names of allocations; NULL: they are not known */
     uint32_t cta[3], grid[3];            /* of a launch; zeros: it is none, or several */
+    uint32_t edge[3];                    /* of its last work-groups, 0: as `cta` */
     uint64_t offset[3];                  /* of its global ids */
 };
 

@@ -244,17 +244,19 @@ static struct footprint *footprint_new(const struct print_source *source, const 
 
 /* ---- races ---- */
 
+/* Numbers of work-items count by the size of their group, which is another one at an edge. */
 static void split_id(const struct print_source *source, uint64_t note, uint32_t local_id[3], uint32_t work_group[3])
 {
     uint32_t tid = (uint32_t)(note >> 32) & 0x3ff, number = (uint32_t)(note >> 42);
 
     for (uint32_t i = 0; i < 3; i++) {
-        const uint32_t threads = source->cta[i] != 0 ? source->cta[i] : 1,
-                       across = source->grid[i] != 0 ? source->grid[i] : 1;
-        local_id[i] = tid % threads;
+        const uint32_t across = PPU_MAX(source->grid[i], 1);
         work_group[i] = number % across;
-        tid /= threads;
         number /= across;
+        const bool last = work_group[i] + 1 == across && source->edge[i] != 0;
+        const uint32_t threads = PPU_MAX(last ? source->edge[i] : source->cta[i], 1);
+        local_id[i] = tid % threads;
+        tid /= threads;
     }
 }
 

@@ -496,6 +496,7 @@ struct print_source launch_choose(struct launch *launch, cl_kernel kernel, uint3
                                    .context = program->context };
 
     memcpy(source.cta, launch->launch.cta, sizeof(source.cta));
+    memcpy(source.edge, launch->launch.edge, sizeof(source.edge));
     memcpy(source.grid, launch->launch.grid, sizeof(source.grid));
     memcpy(source.offset, launch->launch.implicit.global_offset, sizeof(source.offset));
     return source;
