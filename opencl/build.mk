@@ -3,7 +3,7 @@
 OPENCL_CFLAGS := -D_GNU_SOURCE -Iruntime/include
 OPENCL_NEEDS := -lnettle -lm
 OPENCL_LIBS := ppu-opencl $(COMPILER_LIBS) $(OPENCL_NEEDS)
-OPENCL_SOURCES := $(sort $(wildcard opencl/*/*.c))
+OPENCL_SOURCES := $(sort $(wildcard opencl/*/*.c cache/*.c))
 OPENCL_CALLS := $(BUILD)/opencl/calls.inc
 OPENCL_CALLERS := opencl/api/calls.c opencl/api/icd.c
 OPENCL_LIBRARY := $(BUILD)/plain/libppu-opencl.so

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cache/origin.h"
 #include "opencl/build/compiler_dl.h"
 #include "opencl/build/fnv.h"
-#include "opencl/build/origin.h"
 #include "ppu/image.h"
 
 #define MODULE_MAGIC 0x4f555050u /* "PPUO" */
@@ -70,7 +70,7 @@ static void cut_module(const struct module_header *header, const struct ppu_comp
 static bool tag_module(struct module_header *header, const struct ppu_compile_module *module)
 {
     struct cache_folder_part parts[MODULE_PARTS];
-    int folder = cache_folder_open();
+    int folder = cache_folder_open("opencl");
 
     cut_module(header, module, parts);
     bool tagged = origin_tag(folder, ORIGIN_MODULE, parts, MODULE_PARTS, header->tag);
@@ -81,7 +81,7 @@ static bool tag_module(struct module_header *header, const struct ppu_compile_mo
 static bool is_ours(const struct module_header *header, const struct ppu_compile_module *module)
 {
     struct cache_folder_part parts[MODULE_PARTS];
-    int folder = cache_folder_open();
+    int folder = cache_folder_open("opencl");
 
     cut_module(header, module, parts);
     bool ours = origin_is(folder, ORIGIN_MODULE, parts, MODULE_PARTS, header->tag);
@@ -196,7 +196,7 @@ static cl_int take_recipe(struct binary *binary, size_t image_bytes, const struc
 {
     const uint8_t *options = binary->at + image_bytes + sizeof(*header);
     struct cache_folder_part parts[RECIPE_PARTS];
-    int folder = cache_folder_open();
+    int folder = cache_folder_open("opencl");
 
     cut_executable(binary->at, image_bytes, header, parts);
     binary->foreign = !origin_is(folder, ORIGIN_EXECUTABLE, parts, RECIPE_PARTS, header->tag);
@@ -254,7 +254,7 @@ bool binary_save(struct ppu_compiled *saved, const struct binary *executable, co
     memcpy(behind + header.options_bytes, module->bitcode, module->len_bytes);
     header.checksum = fnv_of(behind, rest);
     if (!executable->foreign) {
-        int folder = cache_folder_open();
+        int folder = cache_folder_open("opencl");
         cut_executable(at, executable->bytes, &header, parts);
         (void)origin_tag(folder, ORIGIN_EXECUTABLE, parts, RECIPE_PARTS, header.tag); /* without a key: as foreign */
         cache_folder_close(folder);

@@ -10,24 +10,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "opencl/build/cache_room.h"
+#include "cache/entry.h"
 #include "opencl/build/compiler_dl.h"
-#include "opencl/build/origin.h"
 #include "ppu/macros.h"
 
-#define ENTRY_MAGIC 0x43555050u /* "PPUC" */
-#define ENTRY_VERSION 2u
-#define ENTRY_MOST_BYTES (1ull << 30)
-
-/* Followed by key, image, log with its final zero. */
-struct entry_header {
-    uint32_t magic;
-    uint32_t version;
-    uint64_t key_bytes, image_bytes, log_bytes;
-    uint8_t tag[ORIGIN_TAG_BYTES]; /* of the three */
-};
-
-enum { ENTRY_KEY, ENTRY_IMAGE, ENTRY_LOG, ENTRY_PARTS };
+/* Folder of the cache that compiled programs are in. */
+#define FOLDER "opencl"
 
 /* ---- key ---- */
 
@@ -153,57 +141,7 @@ void cache_key_free(struct cache_key *key)
     *key = (struct cache_key){ NULL, 0 };
 }
 
-/* ---- entries ---- */
-
-#define NAME_SUM_BYTES 16u
-#define ENTRY_NAME_BYTES (2 * NAME_SUM_BYTES + sizeof(CACHE_ENTRY_SUFFIX))
-
-/* Tells nothing of the key to who has not the user's own. */
-static bool entry_name(int folder, const struct cache_key *key, char name[ENTRY_NAME_BYTES])
-{
-    const struct cache_folder_part part = { key->text, key->bytes };
-    uint8_t tag[ORIGIN_TAG_BYTES];
-
-    if (!origin_tag(folder, ORIGIN_NAME, &part, 1, tag)) {
-        return false;
-    }
-    for (uint32_t i = 0; i < NAME_SUM_BYTES; i++) {
-        snprintf(name + 2 * i, 3, "%02x", tag[i]);
-    }
-    memcpy(name + 2 * NAME_SUM_BYTES, CACHE_ENTRY_SUFFIX, sizeof(CACHE_ENTRY_SUFFIX));
-    return true;
-}
-
-/* False: its sizes do not add up. Nothing in it is believed yet. */
-static bool cut_entry(const uint8_t *data, size_t bytes, struct entry_header *header,
-                      struct cache_folder_part parts[ENTRY_PARTS])
-{
-    if (bytes < sizeof(*header)) {
-        return false;
-    }
-    memcpy(header, data, sizeof(*header));
-    size_t left = bytes - sizeof(*header);
-    if (header->magic != ENTRY_MAGIC || header->version != ENTRY_VERSION || header->key_bytes > left ||
-        header->image_bytes > left - header->key_bytes || header->image_bytes == 0 ||
-        header->log_bytes != left - header->key_bytes - header->image_bytes || header->log_bytes == 0) {
-        return false;
-    }
-    data += sizeof(*header);
-    parts[ENTRY_KEY] = (struct cache_folder_part){ data, header->key_bytes };
-    parts[ENTRY_IMAGE] = (struct cache_folder_part){ data + header->key_bytes, header->image_bytes };
-    parts[ENTRY_LOG] = (struct cache_folder_part){ data + header->key_bytes + header->image_bytes, header->log_bytes };
-    return true;
-}
-
-/* The entry of this key, as this user's programs have written it. */
-static bool is_entry(int folder, const struct cache_key *key, const struct entry_header *header,
-                     const struct cache_folder_part parts[ENTRY_PARTS])
-{
-    const char *log = parts[ENTRY_LOG].at;
-
-    return parts[ENTRY_KEY].bytes == key->bytes && memcmp(parts[ENTRY_KEY].at, key->text, key->bytes) == 0 &&
-           origin_is(folder, ORIGIN_ENTRY, parts, ENTRY_PARTS, header->tag) && log[parts[ENTRY_LOG].bytes - 1] == '\0';
-}
+/* ---- entries: image, and log with its final zero ---- */
 
 static void *copy_of(const struct cache_folder_part *part)
 {
@@ -212,11 +150,17 @@ static void *copy_of(const struct cache_folder_part *part)
     return copy ? memcpy(copy, part->at, part->bytes) : NULL;
 }
 
-static void take_entry(const struct cache_folder_part parts[ENTRY_PARTS], struct ppu_compiled *found)
+static void take_entry(const struct cache_entry *entry, struct ppu_compiled *found)
 {
-    found->len_bytes = parts[ENTRY_IMAGE].bytes;
-    found->bytes = copy_of(&parts[ENTRY_IMAGE]);
-    found->log = copy_of(&parts[ENTRY_LOG]);
+    const struct cache_folder_part *const image = &entry->part[CACHE_ENTRY_FIRST], *const log =
+                                                                                       &entry->part[CACHE_ENTRY_SECOND];
+
+    if (((const char *)log->at)[log->bytes - 1] != '\0') {
+        return;
+    }
+    found->len_bytes = image->bytes;
+    found->bytes = copy_of(image);
+    found->log = copy_of(log);
     if (!found->bytes || !found->log) {
         compiler_free(found);
     }
@@ -224,40 +168,30 @@ static void take_entry(const struct cache_folder_part parts[ENTRY_PARTS], struct
 
 bool cache_find(const struct cache_key *key, struct ppu_compiled *found)
 {
-    int folder = key->text ? cache_folder_open() : -1;
-    struct cache_folder_part parts[ENTRY_PARTS];
-    struct entry_header header;
-    char name[ENTRY_NAME_BYTES];
-    size_t bytes = 0;
+    int folder = key->text ? cache_folder_open(FOLDER) : -1;
+    const struct cache_folder_part part = { key->text, key->bytes };
+    struct cache_entry entry;
 
     *found = (struct ppu_compiled){ NULL, 0, NULL };
-    uint8_t *data = folder >= 0 && entry_name(folder, key, name)
-                        ? cache_folder_read(folder, name, ENTRY_MOST_BYTES, false, &bytes)
-                        : NULL;
-    if (data && cut_entry(data, bytes, &header, parts) && is_entry(folder, key, &header, parts)) {
-        take_entry(parts, found);
+    if (folder >= 0 && cache_entry_read(folder, &part, &entry)) {
+        take_entry(&entry, found);
+        free(entry.data);
     }
-    free(data);
     cache_folder_close(folder);
     return found->bytes;
 }
 
 void cache_store(const struct cache_key *key, const struct ppu_compiled *made)
 {
-    int folder = key->text ? cache_folder_open() : -1;
-    struct entry_header header = { ENTRY_MAGIC, ENTRY_VERSION, key->bytes, made->len_bytes, strlen(made->log) + 1, "" };
+    int folder = key->text ? cache_folder_open(FOLDER) : -1;
     const struct cache_folder_part parts[] = {
-        { &header, sizeof(header) },
         { key->text, key->bytes },
         { made->bytes, made->len_bytes },
-        { made->log, header.log_bytes },
+        { made->log, strlen(made->log) + 1 },
     };
-    char name[ENTRY_NAME_BYTES];
 
-    if (folder >= 0 && entry_name(folder, key, name) &&
-        origin_tag(folder, ORIGIN_ENTRY, parts + 1, ENTRY_PARTS, header.tag) &&
-        cache_folder_write(folder, name, parts, 1 + ENTRY_PARTS)) {
-        cache_room_take(folder, sizeof(header) + header.key_bytes + header.image_bytes + header.log_bytes);
+    if (folder >= 0) {
+        (void)cache_entry_write(folder, parts);
     }
     cache_folder_close(folder);
 }

@@ -12,9 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cache/origin.h"
 #include "opencl/build/fnv.h"
 #include "opencl/build/foreign.h"
-#include "opencl/build/origin.h"
 #include "opencl/build/spirv.h"
 #include "ppu/image.h"
 #include "tests/fuzz/input.h"

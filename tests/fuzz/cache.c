@@ -13,9 +13,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cache/origin.h"
 #include "opencl/build/cache.h"
 #include "opencl/build/compiler_dl.h"
-#include "opencl/build/origin.h"
 #include "tests/fuzz/input.h"
 
 #define ENTRY_MOST 512u
@@ -35,7 +35,7 @@ bool compiler_path(char path[PATH_MAX])
 static void make_folder(void)
 {
     (void)mkdir(base, 0700);
-    folder = cache_folder_open();
+    folder = cache_folder_open("opencl");
     if (folder < 0) {
         fuzz_found("the target has no folder");
     }

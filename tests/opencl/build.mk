@@ -86,7 +86,7 @@ $(eval $(call ppu_script_test,opencl-two_devices-vfio-user,OCL_ICD_VENDORS=$(BUI
 
 # The cache alone, with calls of the system that fail.
 CL_CACHE_WRAPPED := $(foreach f,write renameat fstat close getrandom secure_getenv,-Wl,--wrap=$(f))
-$(eval $(call ppu_test,opencl-cache,tests/opencl/test_cache.c opencl/build/cache.c opencl/build/cache_folder.c opencl/build/cache_room.c opencl/build/origin.c,$(CL_TEST_CFLAGS),-lnettle -pthread $(CL_CACHE_WRAPPED)))
+$(eval $(call ppu_test,opencl-cache,tests/opencl/test_cache.c opencl/build/cache.c cache/entry.c cache/folder.c cache/room.c cache/origin.c,$(CL_TEST_CFLAGS),-lnettle -pthread $(CL_CACHE_WRAPPED)))
 
 # The process that compiles modules from elsewhere: how it ends, and what it may do.
 $(eval $(call ppu_test,opencl-foreign,tests/opencl/test_foreign.c opencl/build/foreign.c,$(CL_TEST_CFLAGS) -DFOREIGN_PATIENCE_MS=1000,))

@@ -18,9 +18,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "cache/origin.h"
 #include "opencl/build/cache.h"
 #include "opencl/build/compiler_dl.h"
-#include "opencl/build/origin.h"
 #include "ppu/macros.h"
 
 #define PATH_BYTES 400u
@@ -628,7 +628,7 @@ static void tags_are_of_one_kind(void **state)
 {
     const struct cache_folder_part ab[] = { { "a", 1 }, { "b", 1 } }, whole = { "ab", 2 };
     uint8_t tag[ORIGIN_TAG_BYTES];
-    int folder = cache_folder_open();
+    int folder = cache_folder_open("opencl");
 
     (void)state;
     assert_true(folder >= 0);

@@ -3,8 +3,8 @@
  * Opens the folder in which the user's programs keep what they made for each other. It is opened once for each use, by
  * owner and mode, and from then on known by its descriptor alone. No link in it is followed.
  */
-#ifndef OPENCL_BUILD_CACHE_FOLDER_H
-#define OPENCL_BUILD_CACHE_FOLDER_H
+#ifndef CACHE_FOLDER_H
+#define CACHE_FOLDER_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -17,11 +17,11 @@ struct cache_folder_part {
 };
 
 /*
- * $PPU_CACHE/opencl, else $XDG_CACHE_HOME/ppu/opencl, else ~/.cache/ppu/opencl, made when it is not there. -1:
+ * The folder `below` of $PPU_CACHE, else of $XDG_CACHE_HOME/ppu, else of ~/.cache/ppu, made when it is not there. -1:
  * PPU_CACHE is "off", the program has raised privileges, or the folder cannot be had. One that is not the user's alone,
  * or a link, is not used, which standard error says once.
  */
-int cache_folder_open(void);
+int cache_folder_open(const char *below);
 void cache_folder_close(int folder);
 /*
  * The content of a file, to be freed. NULL: it is not there, no file, larger than `most`, or not the user's alone to

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "opencl/build/origin.h"
+#include "cache/origin.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "opencl/build/cache_folder.h"
+#include "cache/folder.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -34,16 +34,16 @@ static const char *set_variable(const char *name)
     return value && *value != '\0' ? value : NULL;
 }
 
-static bool find_cache_path(struct cache_path *path)
+static bool find_cache_path(const char *below, struct cache_path *path)
 {
     const char *ours = set_variable("PPU_CACHE"), *users = set_variable("XDG_CACHE_HOME"), *home = set_variable("HOME");
     int length = 0;
 
     if (ours) {
-        *path = (struct cache_path){ .below = { "opencl" }, .depth = 1 };
+        *path = (struct cache_path){ .below = { below }, .depth = 1 };
         length = strcmp(ours, "off") != 0 ? snprintf(path->base, PATH_MAX, "%s", ours) : 0;
     } else {
-        *path = (struct cache_path){ .below = { "ppu", "opencl" }, .depth = 2 };
+        *path = (struct cache_path){ .below = { "ppu", below }, .depth = 2 };
         length = users  ? snprintf(path->base, PATH_MAX, "%s", users)
                  : home ? snprintf(path->base, PATH_MAX, "%s/.cache", home)
                         : 0;
@@ -115,11 +115,11 @@ static int keep_own(int folder, const struct cache_path *path)
     return folder;
 }
 
-int cache_folder_open(void)
+int cache_folder_open(const char *below)
 {
     struct cache_path path;
 
-    if (!find_cache_path(&path)) {
+    if (!find_cache_path(below, &path)) {
         return -1;
     }
     int why = make_folders(path.base);
@@ -218,7 +218,7 @@ bool cache_folder_write(int folder, const char *name, const struct cache_folder_
     if (file < 0) {
         struct cache_path path;
         int why = errno;
-        if (find_cache_path(&path)) {
+        if (find_cache_path("", &path)) {
             say_once(path.base, strerror(why));
         }
         return false;

@@ -3,12 +3,12 @@
  * Recognises what this user's programs have made themselves by a tag that only they can make: HMAC-SHA256 with a key in
  * the user's folder, which is made when there is none. Where there is no folder the process has a key of its own.
  */
-#ifndef OPENCL_BUILD_ORIGIN_H
-#define OPENCL_BUILD_ORIGIN_H
+#ifndef CACHE_ORIGIN_H
+#define CACHE_ORIGIN_H
 
 #include <stdbool.h>
 
-#include "opencl/build/cache_folder.h"
+#include "cache/folder.h"
 
 #define ORIGIN_TAG_BYTES 32u
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "opencl/build/cache_room.h"
+#include "cache/room.h"
 
 #include <dirent.h>
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Keeps the cache's entries within their room. */
-#ifndef OPENCL_BUILD_CACHE_ROOM_H
-#define OPENCL_BUILD_CACHE_ROOM_H
+#ifndef CACHE_ROOM_H
+#define CACHE_ROOM_H
 
 #include <stdint.h>
 
