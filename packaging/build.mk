@@ -85,7 +85,7 @@ $(patsubst %,$(INSTALLED)/man/%.1,$(INSTALLED_SCRIPTS)): $(INSTALLED)/man/%.1: t
 # ---- what goes where ----
 
 EXAMPLE_FILES := examples/libppu/saxpy.c tests/kernels/saxpy.s examples/libppu/bfs.c examples/libppu/bfs.s examples/libppu/limits.c examples/libppu/limits.s examples/opencl/quicksort.c examples/opencl/squares.c examples/opencl/nested.c examples/opencl/levels.c examples/opencl/variants.c examples/opencl/waves.c examples/opencl/locks.c
-INSTALL_READY := $(QEMU) $(TIER_MODULE) $(MCU_MODULE) $(BUILD)/plain/tools/ppu-confine firmware $(INSTALLED_PAGES) $(patsubst %,$(BUILD)/plain/tools/%,$(INSTALLED_PROGRAMS)) \
+INSTALL_READY := $(QEMU) $(TIER_MODULE) $(MCU_MODULE) $(BUILD)/plain/tools/ppu-confine $(BUILD)/plain/tools/ppu-translator firmware $(INSTALLED_PAGES) $(patsubst %,$(BUILD)/plain/tools/%,$(INSTALLED_PROGRAMS)) \
 	$(addprefix $(INSTALLED)/,libppu.so libppu.a libppu-opencl.so) $(OPENCL_COMPILER) $(OPENCL_FOREIGN) $(OPENCL_FORKSERVER)
 
 # Not exported: a make that is called for packages has places of its own.
@@ -97,7 +97,7 @@ install: $(INSTALL_READY) ## install everything below PREFIX (default /usr/local
 	$(Q)$(INSTALL_PART) programs $(addprefix $(BUILD)/plain/tools/,$(INSTALLED_PROGRAMS))
 	$(Q)$(INSTALL_PART) scripts $(addprefix tools/,$(INSTALLED_SCRIPTS))
 	$(Q)$(INSTALL_PART) pages $(INSTALLED_PAGES)
-	$(Q)$(INSTALL_PART) machine $(QEMU) $(BUILD)/plain/tools/ppu-confine $(BUILD)/firmware/picolibc $(TIER_MODULE) $(MCU_MODULE)
+	$(Q)$(INSTALL_PART) machine $(QEMU) $(BUILD)/plain/tools/ppu-confine $(BUILD)/firmware/picolibc $(TIER_MODULE) $(MCU_MODULE) $(BUILD)/plain/tools/ppu-translator
 	$(Q)$(INSTALL_PART) library $(INSTALLED)/libppu.so $(INSTALLED)/libppu.a
 	$(Q)$(INSTALL_PART) opencl $(INSTALLED)/libppu-opencl.so $(OPENCL_COMPILER) $(OPENCL_FOREIGN) $(OPENCL_FORKSERVER)
 	$(Q)$(INSTALL_PART) data

@@ -57,7 +57,6 @@ struct PPUState {
     char *firmware_path;
     char *vfio_user_path; /* where clients connect; NULL: the function is this machine's */
     int32_t guard;        /* descriptor of who ends clients' connections when QEMU has died; -1: nobody */
-    char *tier_path;      /* NULL: everything is interpreted */
     CharBackend log;      /* what the firmware prints */
     CharBackend notify;   /* a byte for each MSI-X vector raised */
     CharBackend life;     /* QEMU ends when its other end closes */

@@ -35,7 +35,7 @@ static const Property ppu_properties[] = {
     COUNT("sm-threads", sm_threads),
     COUNT("engine-level", engine_level),
     COUNT("engine-tier", engine_tier),
-    DEFINE_PROP_STRING("engine-tier-module", PPUState, tier_path),
+    DEFINE_PROP_INT32("engine-tier-socket", PPUState, config.engine_tier_socket, -1),
     DEFINE_PROP_BOOL("subvector", PPUState, config.subvector, true),
     DEFINE_PROP_BOOL("cache-model", PPUState, config.cache_model, false),
     COUNT("cache-line", cache_line),
@@ -119,7 +119,6 @@ static void threads_choose(PPUState *s)
 
 static bool config_check(PPUState *s, Error **errp)
 {
-    s->config.engine_tier_module = s->tier_path;
     const char *wrong = core_config_check(&s->config);
 
     if (wrong) {

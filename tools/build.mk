@@ -7,7 +7,10 @@ COMMAND_SOURCES := tools/asm/command.c tools/asm/response.c tools/asm/file.c
 $(eval $(call ppu_lib,ppuasm,$(ASM_SOURCES),$(ASM_FLAGS)))
 $(eval $(call ppu_tool,ppu-as,tools/asm/ppu-as.c $(COMMAND_SOURCES),$(ASM_FLAGS),ppuasm))
 $(eval $(call ppu_tool,ppu-dis,tools/asm/ppu-dis.c $(COMMAND_SOURCES),$(ASM_FLAGS),ppuasm))
-$(eval $(call ppu_tool,ppu-confine,$(addprefix tools/confine/,ppu-confine.c files.c guard.c rights.c calls.c),,-lseccomp))
+$(eval $(call ppu_lib,ppuconfine,$(addprefix tools/confine/,files.c rights.c calls.c)))
+$(eval $(call ppu_tool,ppu-confine,tools/confine/ppu-confine.c tools/confine/guard.c,,ppuconfine -lseccomp))
+# Translates hot loops beside QEMU: LLVM is in the module, which is loaded for the first loop that is not kept.
+$(eval $(call ppu_tool,ppu-translator,$(addprefix tools/translator/,ppu-translator.c serve.c store.c make.c) $(addprefix cache/,entry.c folder.c room.c origin.c),-D_GNU_SOURCE,ppuconfine -lseccomp -lnettle -ldl))
 $(eval $(call ppu_tool,ppucc,tools/ppucc/ppucc.c tools/ppucc/options.c tools/ppucc/listing.c tools/ppucc/facts.c $(COMMAND_SOURCES),$(ASM_FLAGS),$(COMPILER_LIBS) ppuasm))
 
 # Records of runs: who reads them shares the reader.

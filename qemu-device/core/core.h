@@ -29,12 +29,12 @@ struct core_config {
     uint32_t sms;        /* 1 to PPU_MAX_SMS */
     uint32_t sm_warps;   /* passes of 32 lanes an SM holds, 32 to 256 */
     uint32_t sm_ctas;
-    uint32_t sm_vregs;     /* 32-bit registers, over all lanes; at least 32 * 256 */
-    uint32_t sm_shared;    /* bytes, at least PPU_MAX_SHARED */
-    uint32_t sm_threads;   /* host threads that run SMs; 0: slices on the virtual clock */
-    uint32_t engine_level; /* of x86-64 that the SMs' engine uses: 2 to 4; 1: plain C; 0: the best that the host has */
-    uint32_t engine_tier;  /* hot loops are translated: 0 never, 1 beside their execution, 2 before they go on */
-    const char *engine_tier_module; /* path of what translates; NULL: none, all is interpreted */
+    uint32_t sm_vregs;      /* 32-bit registers, over all lanes; at least 32 * 256 */
+    uint32_t sm_shared;     /* bytes, at least PPU_MAX_SHARED */
+    uint32_t sm_threads;    /* host threads that run SMs; 0: slices on the virtual clock */
+    uint32_t engine_level;  /* of x86-64 that the SMs' engine uses: 2 to 4; 1: plain C; 0: the best that the host has */
+    uint32_t engine_tier;   /* hot loops are translated: 0 never, 1 beside their execution, 2 before they go on */
+    int engine_tier_socket; /* leads to the program that translates, the core's to close; -1: all is interpreted */
     uint32_t instance;
     bool test_hooks;
     bool subvector;      /* there is hardware for sub-vector mode (D10) */

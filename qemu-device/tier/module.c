@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Names what the device finds in the module when it has loaded it. */
+/* Names what the program that translates finds in the module when it has loaded it. */
 #include "qemu-device/core/tier/unit.h"
 #include "qemu-device/tier/translate.h"
 
@@ -7,7 +7,6 @@ extern const struct tier_module ppu_tier_module;
 
 const struct tier_module ppu_tier_module = {
     .layout = tier_layout,
+    .prepare = tier_prepare,
     .translate = tier_translate,
-    .drop = tier_drop,
-    .failed = tier_failed,
 };

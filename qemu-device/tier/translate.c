@@ -1,23 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * Makes code of the host of a unit, by LLVM. The kit is for a processor with AVX2, or with AVX-512; LLVM's memory is
- * writable until the code is whole, and executable after that.
- */
+/* Makes code of the host of a unit, by LLVM. The kit is for a processor with AVX2, or with AVX-512. */
 #include "qemu-device/tier/translate.h"
+#include "qemu-device/tier/object.h"
 #include "qemu-device/tier/writer.h"
 
 #include <llvm-c/Analysis.h>
 #include <llvm-c/BitReader.h>
-#include <llvm-c/ErrorHandling.h>
-#include <llvm-c/ExecutionEngine.h>
 #include <llvm-c/Target.h>
 #include <llvm-c/TargetMachine.h>
 #include <llvm-c/Transforms/PassBuilder.h>
-#include <pthread.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define PASSES                                                                                                                                         \
     "always-inline,globaldce,function(sroa,early-cse,instcombine<no-verify-fixpoint>,simplifycfg,gvn,instcombine<no-verify-fixpoint>,dse,simplifycfg," \
@@ -39,71 +32,32 @@
 BYTES_OF_FILE(kit_v3, KIT_V3_FILE);
 BYTES_OF_FILE(kit_v4, KIT_V4_FILE);
 
-/* What a translation has of LLVM. */
-struct owned {
-    LLVMContextRef context;
-    LLVMExecutionEngineRef engine;
-};
+static enum tier_level level;        /* of the kit */
+static LLVMTargetMachineRef machine; /* NULL: LLVM has none for this host */
 
-static pthread_once_t ready = PTHREAD_ONCE_INIT;
-static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
-static LLVMTargetMachineRef machine; /* for the passes; NULL: LLVM has none for this host */
-
-static bool failed; /* atomic */
-
-/* LLVM would end the process when this returned. */
-static void on_fatal_error(const char *reason)
-{
-    fprintf(stderr,
-            "ppu: translate a loop: LLVM has met an error that it does not return from: %s; "
-            "loops that are not translated yet are interpreted\n",
-            reason);
-    __atomic_store_n(&failed, true, __ATOMIC_RELEASE);
-    for (;;) {
-        pause();
-    }
-}
-
-bool tier_failed(void)
-{
-    return __atomic_load_n(&failed, __ATOMIC_ACQUIRE);
-}
-
-static bool has_v4(void)
-{
-    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-           __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
-           __builtin_cpu_supports("avx512vl");
-}
-
-static bool has_v3(void)
-{
-    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi") &&
-           __builtin_cpu_supports("bmi2");
-}
-
-static void make_ready(void)
+bool tier_prepare(enum tier_level wanted)
 {
     char *const triple = LLVMGetDefaultTargetTriple();
     LLVMTargetRef target;
     char *error = NULL;
 
-    LLVMInstallFatalErrorHandler(on_fatal_error);
-    LLVMLinkInMCJIT();
+    level = wanted;
     LLVMInitializeNativeTarget();
     LLVMInitializeNativeAsmPrinter();
-    if (has_v3() && LLVMGetTargetFromTriple(triple, &target, &error) == 0) {
-        machine = LLVMCreateTargetMachine(target, triple, has_v4() ? "x86-64-v4" : "x86-64-v3", "",
-                                          LLVMCodeGenLevelDefault, LLVMRelocPIC, LLVMCodeModelJITDefault);
+    LLVMInitializeNativeAsmParser(); /* the kit has instructions of the host in it */
+    if (level != TIER_LEVEL_NONE && LLVMGetTargetFromTriple(triple, &target, &error) == 0) {
+        machine = LLVMCreateTargetMachine(target, triple, level == TIER_LEVEL_V4 ? "x86-64-v4" : "x86-64-v3", "",
+                                          LLVMCodeGenLevelDefault, LLVMRelocPIC, LLVMCodeModelSmall);
     }
     LLVMDisposeMessage(error);
     LLVMDisposeMessage(triple);
+    return machine;
 }
 
 /* The kit, as a module of its own for each unit; NULL: no memory. */
 static LLVMModuleRef kit_read(LLVMContextRef context)
 {
-    const bool v4 = has_v4();
+    const bool v4 = level == TIER_LEVEL_V4;
     const char *const bytes = v4 ? kit_v4_bytes : kit_v3_bytes, *const end = v4 ? kit_v4_end : kit_v3_end;
     LLVMMemoryBufferRef memory = LLVMCreateMemoryBufferWithMemoryRange(bytes, (size_t)(end - bytes), "kit", false);
     LLVMModuleRef module = NULL;
@@ -142,11 +96,20 @@ static void set_types(struct writer *t)
     t->kit = LLVMFunctionType(LLVMVoidTypeInContext(t->context), pointers, KIT_SLOTS, false);
 }
 
+/* LLVM may call it where the module says nothing of it. */
+static bool is_library(LLVMValueRef function)
+{
+    size_t length;
+    const char *const name = LLVMGetValueName2(function, &length);
+
+    return strcmp(name, "memcpy") == 0 || strcmp(name, "memset") == 0;
+}
+
 /* Functions of the kit are only there to be written into the unit's. */
 static void hide_kit(LLVMModuleRef module)
 {
     for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f)) {
-        if (!LLVMIsDeclaration(f)) {
+        if (!LLVMIsDeclaration(f) && !is_library(f)) {
             LLVMSetLinkage(f, LLVMInternalLinkage);
         }
     }
@@ -162,34 +125,18 @@ static bool optimise(const struct writer *t)
     return !error;
 }
 
-/* Gives the module away. */
-static bool make_code(const struct writer *t, struct tier_translation *out)
+static bool make_code(const struct writer *t, struct tier_code_bytes *out)
 {
-    struct owned *const owned = calloc(1, sizeof(*owned));
-    struct LLVMMCJITCompilerOptions options;
+    LLVMMemoryBufferRef object = NULL;
     char *error = NULL;
+    bool made = LLVMTargetMachineEmitToMemoryBuffer(machine, t->module, LLVMObjectFile, &error, &object) == 0;
 
-    if (!owned) {
-        LLVMDisposeModule(t->module);
-        return false;
+    if (made) {
+        made = object_link((const uint8_t *)LLVMGetBufferStart(object), LLVMGetBufferSize(object), "unit", out);
+        LLVMDisposeMemoryBuffer(object);
     }
-    LLVMInitializeMCJITCompilerOptions(&options, sizeof(options));
-    options.OptLevel = 2;
-    if (LLVMCreateMCJITCompilerForModule(&owned->engine, t->module, &options, sizeof(options), &error) != 0) {
-        LLVMDisposeMessage(error);
-        free(owned);
-        return false;
-    }
-    const uint64_t address = LLVMGetFunctionAddress(owned->engine, "unit");
-    if (address == 0) {
-        LLVMDisposeExecutionEngine(owned->engine);
-        free(owned);
-        return false;
-    }
-    memcpy(&out->code, &address, sizeof(out->code));
-    owned->context = t->context;
-    out->memory = owned;
-    return true;
+    LLVMDisposeMessage(error);
+    return made;
 }
 
 static bool write_module(struct writer *t)
@@ -212,11 +159,11 @@ static bool write_module(struct writer *t)
 }
 
 /* Registers that the instructions name which are not the interpreter's; false: it does too much of them. */
-static bool look(struct writer *t, struct tier_translation *out)
+static bool look(struct writer *t, struct tier_code_bytes *out)
 {
     uint32_t own = 0, others = 0;
 
-    *out = (struct tier_translation){ .wave = t->unit->wave, .insns = t->unit->insns };
+    *out = (struct tier_code_bytes){ .wave = t->unit->wave, .insns = t->unit->insns };
     for (uint32_t n = 0; n < t->unit->insns; n++) {
         t->kind[n] = tier_kind_of(t->unit, &t->unit->insn[n]);
         if (t->kind[n] == KIND_OTHER) {
@@ -230,38 +177,18 @@ static bool look(struct writer *t, struct tier_translation *out)
     return own >= 2 * others && own != 0;
 }
 
-static bool translate(struct writer *t, struct tier_translation *out)
+bool tier_translate(const struct tier_unit *unit, struct tier_code_bytes *out)
 {
-    t->context = LLVMContextCreate();
-    bool made = write_module(t);
-    if (!made && t->module) {
-        LLVMDisposeModule(t->module);
-    }
-    made = made && make_code(t, out);
-    if (!made) {
-        LLVMContextDispose(t->context);
-    }
-    return made;
-}
+    struct writer t = { .unit = unit, .room = level == TIER_LEVEL_V4 ? ROOM_V4 : ROOM_V3 };
 
-bool tier_translate(const struct tier_unit *unit, struct tier_translation *out)
-{
-    struct writer t = { .unit = unit, .room = has_v4() ? ROOM_V4 : ROOM_V3 };
-    pthread_once(&ready, make_ready);
-    if (!machine || !look(&t, out)) {
+    if (!look(&t, out)) {
         return false;
     }
-    pthread_mutex_lock(&one_at_a_time);
-    const bool made = translate(&t, out);
-    pthread_mutex_unlock(&one_at_a_time);
+    t.context = LLVMContextCreate();
+    const bool made = write_module(&t) && make_code(&t, out);
+    if (t.module) {
+        LLVMDisposeModule(t.module);
+    }
+    LLVMContextDispose(t.context);
     return made;
-}
-
-void tier_drop(struct tier_translation *translation)
-{
-    struct owned *const owned = translation->memory;
-
-    LLVMDisposeExecutionEngine(owned->engine);
-    LLVMContextDispose(owned->context);
-    free(owned);
 }

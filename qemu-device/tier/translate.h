@@ -5,11 +5,10 @@
 
 #include <stdbool.h>
 
-struct tier_translation;
-struct tier_unit;
+#include "qemu-device/core/tier/unit.h"
 
-bool tier_translate(const struct tier_unit *unit, struct tier_translation *out);
-void tier_drop(struct tier_translation *translation);
-bool tier_failed(void);
+/* As in struct tier_module. */
+bool tier_prepare(enum tier_level level);
+bool tier_translate(const struct tier_unit *unit, struct tier_code_bytes *out);
 
 #endif

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 
 # Kernels are compiled and run on a device core with its real SMs.
-COMPILER_DEVICE := tests/compiler/device.c tests/compiler/kept.c tests/compiler/compare.c tests/engine/rig.c tests/engine/reference.c tests/engine/models.c tests/device-core/board.c tools/asm/file.c
+COMPILER_DEVICE := tests/compiler/device.c tests/compiler/kept.c tests/compiler/compare.c tests/engine/rig.c tests/engine/reference.c tests/engine/models.c tests/device-core/board.c tests/device-core/translator.c tools/asm/file.c
 COMPILER_TEST_FLAGS := $(LLVM_CFLAGS)
 
 # $(call compiler_test,NAME)

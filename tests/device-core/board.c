@@ -9,6 +9,7 @@
 #include "ppu/ring.h"
 #include "ppu/trace.h"
 #include "qemu-device/core/core_private.h"
+#include "tests/device-core/translator.h"
 #include <stdint.h>
 
 #include <stdio.h>
@@ -180,8 +181,8 @@ struct core_config board_small_config(uint32_t sm_threads)
     config.test_hooks = true;
     config.cache_model = model && strcmp(model, "1") == 0;
     config.engine_level = level ? (uint32_t)strtoul(level, NULL, 0) : 0;
-    config.engine_tier = tier ? 2 : 0; /* at once */
-    config.engine_tier_module = tier;
+    config.engine_tier = 2; /* at once */
+    config.engine_tier_socket = tier ? translator_start(tier, NULL) : -1;
     return config;
 }
 

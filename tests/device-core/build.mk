@@ -4,7 +4,7 @@
 CHECK_TESTS += $(addprefix device-core-,regs ring dist mmu dma telemetry)
 
 # The core with SMs that only pretend: what the SMs call is tested from many threads, without an instruction set.
-DEVICE_CORE_BOARD := tests/device-core/board.c tests/device-core/fake_sm.c
+DEVICE_CORE_BOARD := tests/device-core/board.c tests/device-core/translator.c tests/device-core/fake_sm.c
 
 device_core_test = $(call ppu_test,device-core-$(1),tests/device-core/test_$(1).c $(DEVICE_CORE_BOARD),,ppu-core-control -pthread -lm,$(2))
 

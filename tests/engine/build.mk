@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 
 # The core with its real SMs; the machine around it is that of the device-core tests.
-ENGINE_RIG := tests/engine/rig.c tests/device-core/board.c tools/asm/file.c
+ENGINE_RIG := tests/engine/rig.c tests/device-core/board.c tests/device-core/translator.c tools/asm/file.c
 
 # $(call engine_test,NAME,VARIANTS,MORE SOURCES)
 engine_test = $(call ppu_test,engine-$(1),tests/engine/test_$(1).c $(3) $(ENGINE_RIG),,ppu-core ppuasm -pthread -lm,$(2))
@@ -42,17 +42,11 @@ $(eval $(call engine_test,pause,asan plain,tests/engine/worst.c))
 $(eval $(call engine_test,litmus))
 $(eval $(call engine_test,pending_adds,asan plain))
 $(eval $(call engine_test,progress))
-STUCK_TIER := $(BUILD)/plain/tests/stuck-tier.so
-$(eval $(call ppu_unit,stuck-tier,tests/engine/stuck_tier.c,-D_GNU_SOURCE -fPIC))
-$(eval $(call ppu_compile,plain,stuck-tier,tests/engine/stuck_tier.c,-D_GNU_SOURCE -fPIC))
-$(STUCK_TIER): $(call ppu_objects,plain,stuck-tier,tests/engine/stuck_tier.c)
-	$(call say,LD,$@)
-	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) -shared -g -o $@.$(pid) $^
-	$(Q)mv $@.$(pid) $@
-RUNTIME_engine-tier := $(TIER_MODULE) $(STUCK_TIER)
+RUNTIME_engine-tier := $(TIER_MODULE) $(BUILD)/plain/tools/ppu-translator
 TIMEOUT_engine-tier := 240
 $(eval $(call engine_test,tier,plain,tests/engine/generate.c))
+RUNTIME_engine-translator := $(TIER_MODULE) $(BUILD)/plain/tools/ppu-translator
+$(eval $(call engine_test,translator,plain))
 
 $(eval $(call engine_test,cache,asan tsan plain,tests/engine/model_cache.c))
 

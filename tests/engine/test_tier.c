@@ -7,17 +7,22 @@
 #include "ppu/macros.h"
 #include "qemu-device/core/core.h"
 #include "qemu-device/core/sm/pool.h"
+#include "qemu-device/core/tier/request.h"
 #include "qemu-device/core/tier/tier.h"
+#include "qemu-device/core/tier/unit.h"
+#include "tests/device-core/translator.h"
 #include "tests/engine/generate.h"
 #include "tests/engine/rig.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <time.h>
+#include <unistd.h>
 
 #define MODULE "build/plain/ppu-tier.so"
-#define STUCK_MODULE "build/plain/tests/stuck-tier.so"
 #define INPUT_BYTES 0x40000u
 #define TURNS 37u
 #define PROGRAMS 4u
@@ -35,8 +40,8 @@ static struct rig *machine(bool tier)
     struct core_config config = board_small_config(1);
 
     config.sms = 1;
-    config.engine_tier = tier ? TIER_AT_ONCE : TIER_OFF;
-    config.engine_tier_module = MODULE;
+    config.engine_tier = TIER_AT_ONCE;
+    config.engine_tier_socket = tier ? translator_start(MODULE, NULL) : -1;
     return rig_new_config(&config);
 }
 
@@ -264,7 +269,7 @@ static void by_chance(void **state)
     free(input);
 }
 
-/* ---- a module that does not return ---- */
+/* ---- programs that translate nothing ---- */
 
 static uint64_t now_ns(void)
 {
@@ -274,17 +279,25 @@ static uint64_t now_ns(void)
     return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
 }
 
+static struct rig *machine_with(int socket)
+{
+    struct core_config config = board_small_config(1);
+
+    config.sms = 1;
+    config.engine_tier = TIER_AT_ONCE;
+    config.engine_tier_socket = socket;
+    return rig_new_config(&config);
+}
+
 /* The loop waits for its translation: the SM stops all the same, and when there is none to come it is interpreted. */
 static void without_answer(void **state)
 {
     struct pair *p = *state;
-    struct core_config config = board_small_config(1);
     struct outcome outcome;
+    int ends[2];
 
-    config.sms = 1;
-    config.engine_tier = TIER_AT_ONCE;
-    config.engine_tier_module = STUCK_MODULE;
-    struct rig *rig = rig_new_config(&config);
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+    struct rig *rig = machine_with(ends[0]);
     uint8_t *input = calloc(1, INPUT_BYTES);
     assert_non_null(input);
     run(p->plain, kernels[0], 32, 128, input);
@@ -295,10 +308,105 @@ static void without_answer(void **state)
     core_pause(rig->board->core);
     core_resume(rig->board->core);
     assert_true(now_ns() - before_ns < NS_PER_S / 2);
+    close(ends[1]);
     assert_true(rig_wait(rig, 0, &outcome));
     assert_memory_equal(rig_data(p->plain, 0), rig_data(rig, 0), INPUT_BYTES);
     assert_int_equal(sm_translations(rig->board->core), 0);
     rig_free(rig);
+    free(input);
+}
+
+/* The machine goes while its program has an answer to give. */
+static void end_without_answer(void **state)
+{
+    struct pair *p = *state;
+    int ends[2];
+
+    (void)p;
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+    struct rig *rig = machine_with(ends[0]);
+    uint8_t *input = calloc(1, INPUT_BYTES);
+    assert_non_null(input);
+    const struct ppu_tmd tmd = prepare(rig, kernels[0], 32, 128, input);
+    rig_start(rig, 0, &tmd);
+    nanosleep(&(struct timespec){ 0, 50000000 }, NULL);
+    rig_free(rig);
+    close(ends[1]);
+    free(input);
+}
+
+/* Answers each request with the same bytes; closes behind it when `ends`. */
+struct liar {
+    const char *name;
+    struct tier_answer answer;
+    uint32_t bytes; /* of the answer, and of code behind it */
+    bool ends;
+};
+
+static const struct liar liars[] = {
+    { "is of another version", { .result = TIER_OTHER }, sizeof(struct tier_answer), false },
+    { "has no module", { .result = TIER_NO_MODULE }, sizeof(struct tier_answer), false },
+    { "has failed", { .result = TIER_FAILED }, sizeof(struct tier_answer), false },
+    { "says it does not pay", { .result = TIER_NOT_WORTH }, sizeof(struct tier_answer), false },
+    { "only says that nothing is kept", { .result = TIER_NOT_KEPT }, sizeof(struct tier_answer), false },
+    { "answers what is no answer", { .result = 99 }, sizeof(struct tier_answer), false },
+    { "has code for nothing", { .result = TIER_NOT_WORTH, .bytes = 8 }, sizeof(struct tier_answer) + 8, false },
+    { "has no code", { TIER_MADE, 0, 0, 1, 32, 12 }, sizeof(struct tier_answer), false },
+    { "has too much code", { TIER_MADE, TIER_MAX_CODE + 1, 0, 1, 32, 12 }, sizeof(struct tier_answer), false },
+    { "enters behind the code", { TIER_MADE, 64, 64, 1, 32, 12 }, sizeof(struct tier_answer) + 64, false },
+    { "has code of another wave", { TIER_MADE, 64, 0, 1, 64, 12 }, sizeof(struct tier_answer) + 64, false },
+    { "has code of another loop", { TIER_MADE, 64, 0, 1, 32, 999 }, sizeof(struct tier_answer) + 64, false },
+    { "ends in its answer", { TIER_MADE, 64, 0, 1, 32, 12 }, 6, true },
+    { "ends in its code", { TIER_MADE, 64, 0, 1, 32, 12 }, sizeof(struct tier_answer) + 10, true },
+    { "ends without an answer", { .result = TIER_MADE }, 0, true },
+};
+
+struct lying {
+    const struct liar *liar;
+    int socket;
+};
+
+static bool receive(int socket, void *to, size_t bytes)
+{
+    return recv(socket, to, bytes, MSG_WAITALL) == (ssize_t)bytes;
+}
+
+static void *lie(void *opaque)
+{
+    const struct lying *const lying = opaque;
+    const struct liar *const liar = lying->liar;
+    uint8_t unit[sizeof(struct tier_unit)], bytes[sizeof(liar->answer) + 64] = { 0 };
+    struct tier_request request;
+
+    memcpy(bytes, &liar->answer, sizeof(liar->answer));
+    while (receive(lying->socket, &request, sizeof(request)) && receive(lying->socket, unit, request.bytes) &&
+           send(lying->socket, bytes, liar->bytes, MSG_NOSIGNAL) == (ssize_t)liar->bytes && !liar->ends) {
+    }
+    close(lying->socket);
+    return NULL;
+}
+
+static void liars_translate_nothing(void **state)
+{
+    struct pair *p = *state;
+    uint8_t *input = calloc(1, INPUT_BYTES);
+
+    assert_non_null(input);
+    run(p->plain, kernels[0], 32, 128, input);
+    for (uint32_t i = 0; i < PPU_ARRAY_SIZE(liars); i++) {
+        pthread_t thread;
+        int ends[2];
+        printf("# a program that %s\n", liars[i].name);
+        assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+        struct lying lying = { &liars[i], ends[1] };
+        assert_int_equal(pthread_create(&thread, NULL, lie, &lying), 0);
+        struct rig *rig = machine_with(ends[0]);
+        run(rig, kernels[0], 32, 128, input);
+        assert_memory_equal(rig_data(p->plain, 0), rig_data(rig, 0), INPUT_BYTES);
+        assert_int_equal(sm_translations(rig->board->core), 0);
+        rig_free(rig);
+        pthread_join(thread, NULL);
+    }
     free(input);
 }
 
@@ -308,6 +416,8 @@ int main(void)
         { "translated loops do what the interpreter does [A7][A8]", by_hand, setup, teardown, NULL },
         { "so do loops of random programs [A7][E3]", by_chance, setup, teardown, NULL },
         { "a translation that does not come stops nobody [A7]", without_answer, setup, teardown, NULL },
+        { "nor does it when the machine ends [A7]", end_without_answer, setup, teardown, NULL },
+        { "an answer that is none is the last [A7]", liars_translate_nothing, setup, teardown, NULL },
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

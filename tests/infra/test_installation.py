@@ -153,6 +153,36 @@ def versions():
         assert status == 0 and errors == "" and text.startswith(f"Usage: {name} ") and "\nExit status:\n" in text
 
 
+def translator_options():
+    translator = TOP / "build/plain/tools/ppu-translator"
+    assert run([translator, "--version"]) == (0, f"ppu-translator (PPU) {VERSION}\n", "")
+    status, text, _ = run([translator, "--help"])
+    assert status == 0 and text.startswith("Usage: ppu-translator ") and "\nExit status:\n" in text
+    known = ["--module", "x.so", "--socket", "1001"]
+    for arguments, status, sentence in (([], 2, "read the options: --module and --socket are needed\n"),
+                                        (["--module", "x.so"], 2, "read the options: --module and --socket are needed\n"),
+                                        (["--module", "x.so", "--socket", "2"], 2, "read the options 2: --socket names no descriptor above 2\n"),
+                                        ([*known, "--socket", "x"], 2, "read the options x: --socket names no descriptor above 2\n"),
+                                        (["--socket", "1001"] * 17, 2, "read the options 1001: there are too many sockets\n"),
+                                        ([*known, "--", "/nowhere/x"], 126, "execute /nowhere/x: No such file or directory\n")):
+        assert run([translator, *arguments]) == (status, "", f"ppu-translator: {sentence}"), arguments
+
+
+def translator_beside():
+    """QEMU's command gets a translator where there can be one, and none on the virtual clock."""
+    def command(*arguments):
+        status, text, errors = run([TOP / "tools/ppu-run", "--dry-run", *arguments])
+        assert status == 0, errors
+        return text
+    for arguments, expected in (([], True), (["--engine-tier", "1"], True), (["--engine-tier", "0"], False),
+                                (["--sm-threads", "0"], False), (["--deterministic"], False)):
+        text = command(*arguments)
+        assert ("ppu-translator" in text) == expected and ("engine-tier-socket=1001" in text) == expected, (arguments, text)
+    assert "--socket 1001 --socket 1002 " in command("--ppus=2")
+    status, _, errors = run([TOP / "tools/ppu-run", "--served", "/nowhere/s", "--engine-tier", "1", "--kernel", "/nowhere/k"])
+    assert status == 2 and "are its server's" in errors, errors
+
+
 def confine_options():
     confine = TOP / "build/plain/tools/ppu-confine"
     assert run([confine, "--version"]) == (0, f"ppu-confine (PPU) {VERSION}\n", "")
@@ -189,4 +219,6 @@ tap.main([
     ("scripts tell version and help", versions),
     ("scripts name the option that is wrong", wrong_options),
     ("what confines QEMU does so too", confine_options),
+    ("so does what translates loops", translator_options),
+    ("a machine gets what translates loops where there can be one", translator_beside),
 ])

@@ -27,6 +27,8 @@ struct confine_path {
 const char *confine_files(const struct confine_path *paths, size_t count);
 /* calls.c: no other system calls than those of calls.def; `tcp`: sockets may listen at an address of the network. */
 const char *confine_calls(bool tcp);
+/* calls.c: from then on a process only computes, and writes to a descriptor that is open. */
+const char *confine_computing(int output);
 /* rights.c: a network of its own that leads nowhere, unless `tcp`; no capabilities, and none to come. */
 const char *confine_rights(bool tcp);
 /*

@@ -16,15 +16,21 @@ struct tier_heads *tier_heads_new(struct tier *tier)
 
     if (heads) {
         heads->tier = tier;
-        heads->threshold = tier_threshold(tier);
+        heads->threshold = tier_kept_threshold(tier);
     }
     return heads;
+}
+
+/* What a translation costs follows from how long the loop is. */
+static uint32_t times_of(const struct tier_head *head)
+{
+    return head->spent / head->insns;
 }
 
 static void head_clear(struct tier_heads *heads, struct tier_head *head)
 {
     if (head->entry) {
-        tier_give(heads->tier, head->entry);
+        tier_give(heads->tier, head->entry, times_of(head));
     }
     memset(head, 0, sizeof(*head));
 }
@@ -76,34 +82,39 @@ static void unit_make(const struct exec *x, const struct tier_head *head, struct
     }
 }
 
-/* What a translation costs follows from how long the loop is. */
-static bool is_hot(const struct tier_heads *heads, const struct tier_head *head)
+/* False: there will be no translation. */
+static bool take_entry(const struct exec *x, struct tier_head *head)
 {
-    return head->spent / head->insns >= heads->threshold;
+    struct tier_unit unit;
+
+    if (head->insns > TIER_MAX_INSNS) {
+        return false;
+    }
+    unit_make(x, head, &unit);
+    head->entry = tier_take(x->sm->heads->tier, &unit);
+    return head->entry;
 }
 
 const struct tier_translation *tier_head_look(const struct exec *x, struct tier_head *head)
 {
-    struct tier *const tier = x->sm->heads->tier;
-    bool never = false;
+    const struct tier_heads *const heads = x->sm->heads;
 
     if (!head->entry) {
-        struct tier_unit unit;
-        if (!is_hot(x->sm->heads, head)) {
+        if (times_of(head) < heads->threshold) {
             return NULL;
         }
-        head->never = head->insns > TIER_MAX_INSNS;
+        head->never = !take_entry(x, head);
         if (head->never) {
             return NULL;
         }
-        unit_make(x, head, &unit);
-        head->entry = tier_take(tier, &unit);
-        head->never = !head->entry;
     }
-    if (head->entry) {
-        tier_await(tier, head->entry, &x->sm->attention);
-        head->translation = tier_ready(head->entry, &never);
-        head->never = never;
+    tier_await(heads->tier, head->entry, &x->sm->attention);
+    enum tier_state state = tier_look(head->entry, &head->translation);
+    if (state == TIER_IS_ABSENT) {
+        tier_translate(heads->tier, head->entry, times_of(head));
+        tier_await(heads->tier, head->entry, &x->sm->attention);
+        state = tier_look(head->entry, &head->translation);
     }
+    head->never = state == TIER_IS_NEVER;
     return head->translation;
 }

@@ -31,7 +31,7 @@ struct tier_head {
 
 struct tier_heads {
     struct tier *tier;
-    uint32_t threshold;
+    uint32_t threshold; /* instructions of a loop before its translation is looked for */
     struct tier_head head[TIER_HEADS];
 };
 
@@ -39,7 +39,7 @@ struct tier_heads *tier_heads_new(struct tier *tier); /* NULL: no memory, or no 
 void tier_heads_free(struct tier_heads *heads);
 /* Code has changed: what was decoded is not what it was. */
 void tier_heads_forget(struct tier_heads *heads);
-/* The loop is hot, or its translation was asked for: NULL, or the translation. */
+/* The loop is warm: NULL, or its translation. */
 const struct tier_translation *tier_head_look(const struct exec *x, struct tier_head *head);
 /* Another loop has its place. */
 void tier_head_replace(struct tier_heads *heads, struct tier_head *head, const struct code_insn *code);

@@ -3,26 +3,31 @@
  * Keeps translations by content: SMs that come to the same loop share one, and a loop that was written anew is another.
  * What no SM uses any more stays for the next launch, until there are too many.
  */
-#define _POSIX_C_SOURCE 200809L /* strdup */
+#define _POSIX_C_SOURCE 200809L /* pthread_cond_timedwait() and clocks */
 
 #include "qemu-device/core/tier/tier.h"
 #include "qemu-device/core/core.h"
+#include "qemu-device/core/tier/translator.h"
 #include "qemu-device/core/tier/unit.h"
 
-#include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <time.h>
+#include <unistd.h>
 
+#define KEPT_TIMES (2u << 10) /* to look for a translation that is kept takes less than these executions */
 #define HOT_TIMES (64u << 10)
 #define NS_PER_S 1000000000l
 #define LOOK_NS 1000000 /* how often a wait for a translation looks whether it shall end */
 #define MOST_ENTRIES 512u
 
 enum entry_state {
-    ENTRY_ASKED,
+    ENTRY_SOUGHT, /* it is looked for */
+    ENTRY_ABSENT, /* it is not kept, and nobody has asked for it to be made */
+    ENTRY_ASKED,  /* it is made */
     ENTRY_READY,
     ENTRY_NEVER,
 };
@@ -31,15 +36,15 @@ struct tier_entry {
     struct tier_entry *next; /* taken last first */
     uint64_t hash;
     uint32_t users;
-    uint32_t state; /* enum entry_state; atomic, written by the thread once */
-    bool begun;     /* the thread is at it, or done */
+    uint32_t state; /* enum entry_state; atomic */
+    uint64_t times; /* atomic: executions of each instruction by SMs that have given it back */
     struct tier_translation translation;
     size_t unit_bytes;
     struct tier_unit *unit;
 };
 
 struct tier {
-    char *path;
+    int socket; /* the program that translates is at its other end */
     bool at_once;
     uint32_t sms;         /* that share what loops execute */
     pthread_mutex_t lock; /* guards what follows; taken with no other lock */
@@ -48,72 +53,89 @@ struct tier {
     pthread_t thread;
     bool started;
     bool quit;
-    const struct tier_module *module;
+    bool lost; /* the program has gone: what has no translation is interpreted */
     struct tier_entry *entries;
     uint32_t count;
     uint64_t made; /* atomic */
 };
 
-/* ---- the module ---- */
-
-/* It stays: LLVM cannot be unloaded. */
-static const struct tier_module *load(const char *path)
-{
-    void *const library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    const struct tier_module *const module = library ? dlsym(library, TIER_MODULE_SYMBOL) : NULL;
-
-    if (module && module->layout() == tier_layout()) {
-        return module;
-    }
-    if (!module) {
-        const char *const why = dlerror();
-        fprintf(stderr, "ppu: load the module that translates loops: %s; they are interpreted\n", why ? why : path);
-    } else {
-        fprintf(stderr, "ppu: load the module that translates loops: %s is of another version; they are interpreted\n",
-                path);
-    }
-    return NULL;
-}
-
 /* ---- the thread ---- */
 
-static struct tier_entry *next_asked(const struct tier *tier)
+static bool is_waiting(const struct tier_entry *entry)
+{
+    const uint32_t state = __atomic_load_n(&entry->state, __ATOMIC_ACQUIRE);
+
+    return state == ENTRY_SOUGHT || state == ENTRY_ASKED;
+}
+
+/* The one that was asked for first. */
+static struct tier_entry *next_waiting(const struct tier *tier)
 {
     struct tier_entry *found = NULL;
 
     for (struct tier_entry *entry = tier->entries; entry; entry = entry->next) {
-        found = entry->begun ? found : entry;
+        found = is_waiting(entry) ? entry : found;
     }
     return found;
 }
 
-static void translate_entry(struct tier *tier, struct tier_entry *entry)
+/* Why there will be no more translations; NULL: there may be. */
+static const char *lost_by(int result)
 {
-    const bool good = tier->module && tier->module->translate(entry->unit, &entry->translation);
+    switch (result) {
+    case TIER_NO_MODULE:
+        return "the module that makes code cannot be loaded, or not for this processor";
+    case TIER_OTHER:
+        return "the program that translates is of another version";
+    case -1:
+        return "the program that translates has gone";
+    default:
+        return NULL;
+    }
+}
 
-    if (good) {
+static enum entry_state state_of(int result)
+{
+    switch (result) {
+    case TIER_MADE:
+        return ENTRY_READY;
+    case TIER_NOT_KEPT:
+        return ENTRY_ABSENT;
+    default:
+        return ENTRY_NEVER;
+    }
+}
+
+/* Only this thread leaves the states of who waits, and asks. */
+static void serve_entry(struct tier *tier, struct tier_entry *entry)
+{
+    const bool kept = entry->state == ENTRY_SOUGHT;
+    const int result = tier->lost ? TIER_FAILED : translator_ask(tier->socket, entry->unit, kept, &entry->translation);
+    const char *const why = lost_by(result);
+
+    if (why && !__atomic_load_n(&tier->quit, __ATOMIC_RELAXED)) {
+        fprintf(stderr, "ppu: translate loops of kernels: %s; loops without a translation are interpreted\n", why);
+    }
+    tier->lost = tier->lost || why;
+    if (result == TIER_MADE) {
         __atomic_fetch_add(&tier->made, 1, __ATOMIC_RELAXED);
     }
-    __atomic_store_n(&entry->state, good ? ENTRY_READY : ENTRY_NEVER, __ATOMIC_RELEASE);
+    __atomic_store_n(&entry->state, state_of(result), __ATOMIC_RELEASE);
 }
 
 static void *thread_main(void *opaque)
 {
     struct tier *const tier = opaque;
 
-    const struct tier_module *const module = load(tier->path);
-
     pthread_mutex_lock(&tier->lock);
-    tier->module = module;
     while (!tier->quit) {
-        struct tier_entry *const entry = next_asked(tier);
+        struct tier_entry *const entry = next_waiting(tier);
         if (!entry) {
             pthread_cond_wait(&tier->asked, &tier->lock);
             continue;
         }
-        entry->begun = true;
         pthread_mutex_unlock(&tier->lock);
-        translate_entry(tier, entry);
+        serve_entry(tier, entry);
         pthread_mutex_lock(&tier->lock);
         pthread_cond_broadcast(&tier->answered);
     }
@@ -134,15 +156,10 @@ static uint64_t hash_of(const struct tier_unit *unit, size_t bytes)
     return hash;
 }
 
-static size_t bytes_of(const struct tier_unit *unit)
-{
-    return offsetof(struct tier_unit, insn) + unit->insns * sizeof(unit->insn[0]);
-}
-
-static void entry_free(const struct tier *tier, struct tier_entry *entry)
+static void entry_free(struct tier_entry *entry)
 {
     if (entry->state == ENTRY_READY) {
-        tier->module->drop(&entry->translation);
+        translation_free(&entry->translation);
     }
     free(entry->unit);
     free(entry);
@@ -150,7 +167,7 @@ static void entry_free(const struct tier *tier, struct tier_entry *entry)
 
 static bool entry_idle(const struct tier_entry *entry)
 {
-    return entry->users == 0 && __atomic_load_n(&entry->state, __ATOMIC_ACQUIRE) != ENTRY_ASKED;
+    return entry->users == 0 && !is_waiting(entry);
 }
 
 /* The one that was taken longest ago goes, of those that nobody uses. */
@@ -164,7 +181,7 @@ static bool make_room(struct tier *tier)
     if (oldest) {
         struct tier_entry *const entry = *oldest;
         *oldest = entry->next;
-        entry_free(tier, entry);
+        entry_free(entry);
         tier->count--;
     }
     return oldest;
@@ -216,7 +233,7 @@ static bool start(struct tier *tier)
 
 struct tier_entry *tier_take(struct tier *tier, const struct tier_unit *unit)
 {
-    const size_t bytes = bytes_of(unit);
+    const size_t bytes = tier_unit_bytes(unit);
     const uint64_t hash = hash_of(unit, bytes);
 
     pthread_mutex_lock(&tier->lock);
@@ -245,10 +262,18 @@ static struct timespec look_again(void)
     return at;
 }
 
-/* Under the lock. LLVM has met an error that it does not return from. */
-static bool has_failed(const struct tier *tier)
+void tier_translate(struct tier *tier, struct tier_entry *entry, uint32_t times)
 {
-    return tier->module && tier->module->failed();
+    /* Other SMs are about as far. */
+    if (!tier->at_once && __atomic_load_n(&entry->times, __ATOMIC_RELAXED) + (uint64_t)times * tier->sms < HOT_TIMES) {
+        return;
+    }
+    pthread_mutex_lock(&tier->lock);
+    if (entry->state == ENTRY_ABSENT) {
+        __atomic_store_n(&entry->state, ENTRY_ASKED, __ATOMIC_RELEASE);
+        pthread_cond_signal(&tier->asked);
+    }
+    pthread_mutex_unlock(&tier->lock);
 }
 
 void tier_await(struct tier *tier, const struct tier_entry *entry, const uint32_t *attention)
@@ -257,34 +282,37 @@ void tier_await(struct tier *tier, const struct tier_entry *entry, const uint32_
         return;
     }
     pthread_mutex_lock(&tier->lock);
-    while (__atomic_load_n(&entry->state, __ATOMIC_ACQUIRE) == ENTRY_ASKED && !has_failed(tier) &&
-           __atomic_load_n(attention, __ATOMIC_RELAXED) == 0) {
+    while (is_waiting(entry) && __atomic_load_n(attention, __ATOMIC_RELAXED) == 0) {
         const struct timespec again = look_again();
         pthread_cond_timedwait(&tier->answered, &tier->lock, &again);
     }
     pthread_mutex_unlock(&tier->lock);
 }
 
-void tier_give(struct tier *tier, struct tier_entry *entry)
+void tier_give(struct tier *tier, struct tier_entry *entry, uint32_t times)
 {
+    __atomic_fetch_add(&entry->times, times, __ATOMIC_RELAXED);
     pthread_mutex_lock(&tier->lock);
     entry->users--;
     pthread_mutex_unlock(&tier->lock);
 }
 
-const struct tier_translation *tier_ready(const struct tier_entry *entry, bool *never)
+enum tier_state tier_look(const struct tier_entry *entry, const struct tier_translation **translation)
 {
     const uint32_t state = __atomic_load_n(&entry->state, __ATOMIC_ACQUIRE);
 
-    *never = state == ENTRY_NEVER;
-    return state == ENTRY_READY ? &entry->translation : NULL;
+    *translation = state == ENTRY_READY ? &entry->translation : NULL;
+    return state == ENTRY_READY    ? TIER_IS_THERE
+           : state == ENTRY_NEVER  ? TIER_IS_NEVER
+           : state == ENTRY_ABSENT ? TIER_IS_ABSENT
+                                   : TIER_IS_COMING;
 }
 
 /* ---- life ---- */
 
-uint32_t tier_threshold(const struct tier *tier)
+uint32_t tier_kept_threshold(const struct tier *tier)
 {
-    return tier->at_once ? 0 : HOT_TIMES / tier->sms;
+    return tier->at_once ? 0 : KEPT_TIMES / tier->sms;
 }
 
 uint64_t tier_made(const struct tier *tier)
@@ -297,19 +325,14 @@ struct tier *tier_new(const struct core_config *config)
     struct tier *tier;
 
     /* On the virtual clock turns are of few instructions: no loop would be entered. */
-    if (config->engine_tier == TIER_OFF || config->sm_threads == 0 || !config->engine_tier_module ||
-        !*config->engine_tier_module) {
+    if (config->engine_tier == TIER_OFF || config->sm_threads == 0 || config->engine_tier_socket < 0) {
         return NULL;
     }
     tier = calloc(1, sizeof(*tier));
     if (!tier) {
         return NULL;
     }
-    tier->path = strdup(config->engine_tier_module);
-    if (!tier->path) {
-        free(tier);
-        return NULL;
-    }
+    tier->socket = config->engine_tier_socket;
     tier->at_once = config->engine_tier == TIER_AT_ONCE;
     tier->sms = config->sms != 0 ? config->sms : 1;
     pthread_mutex_init(&tier->lock, NULL);
@@ -318,32 +341,28 @@ struct tier *tier_new(const struct core_config *config)
     return tier;
 }
 
+/* No SM enters a translation any more. */
 void tier_free(struct tier *tier)
 {
     if (!tier) {
         return;
     }
     pthread_mutex_lock(&tier->lock);
-    tier->quit = true;
+    __atomic_store_n(&tier->quit, true, __ATOMIC_RELAXED);
     pthread_cond_signal(&tier->asked);
-    const bool stuck = has_failed(tier);
     pthread_mutex_unlock(&tier->lock);
-    if (stuck) {
-        pthread_detach(
-            tier->thread); /* it stands in LLVM for ever, with an entry; no SM enters a translation any more */
-        return;
-    }
+    shutdown(tier->socket, SHUT_RDWR); /* the thread may wait for an answer */
     if (tier->started) {
         pthread_join(tier->thread, NULL);
     }
     while (tier->entries) {
         struct tier_entry *const entry = tier->entries;
         tier->entries = entry->next;
-        entry_free(tier, entry);
+        entry_free(entry);
     }
     pthread_cond_destroy(&tier->answered);
     pthread_cond_destroy(&tier->asked);
     pthread_mutex_destroy(&tier->lock);
-    free(tier->path);
+    close(tier->socket);
     free(tier);
 }

@@ -20,18 +20,32 @@ enum tier_mode {
     TIER_MODES = 3,
 };
 
-/* NULL: there is none, and everything is interpreted. The module is loaded when the first loop is hot. */
+/* How far a translation is. */
+enum tier_state {
+    TIER_IS_COMING,
+    TIER_IS_ABSENT, /* it is not kept: it comes when tier_translate() is called */
+    TIER_IS_THERE,
+    TIER_IS_NEVER,
+};
+
+/*
+ * NULL: there is none, and everything is interpreted. It takes config->engine_tier_socket, and closes it at the end.
+ * The program at its other end is spoken to when the first loop is warm.
+ */
 struct tier *tier_new(const struct core_config *config);
 void tier_free(struct tier *tier);
-/* Executions of each instruction of a loop, on the average, before it is translated. */
-uint32_t tier_threshold(const struct tier *tier);
-/* Asks for a translation; NULL: there is no memory, or no room. The caller has it until tier_give(). [any] */
+/* Executions of each instruction of a loop by an SM, on the average, before a translation is looked for. */
+uint32_t tier_kept_threshold(const struct tier *tier);
+/* Looks for a translation; NULL: there is no memory, or no room. The caller has it until tier_give(). [any] */
 struct tier_entry *tier_take(struct tier *tier, const struct tier_unit *unit);
-void tier_give(struct tier *tier, struct tier_entry *entry);
-/* Where loops are translated before they go on: waits for the translation, or until somebody waits for the SM. */
+/* `times`: how often the SM has executed each instruction of the loop, on the average. */
+void tier_give(struct tier *tier, struct tier_entry *entry, uint32_t times);
+/* Has it made, where it is absent and the loop is hot, with former launches. `times`: as above, so far. [any] */
+void tier_translate(struct tier *tier, struct tier_entry *entry, uint32_t times);
+/* Where loops are translated before they go on: waits for an answer, or until somebody waits for the SM. */
 void tier_await(struct tier *tier, const struct tier_entry *entry, const uint32_t *attention);
-/* NULL: not yet, or, when *never is set, not at all. [any] */
-const struct tier_translation *tier_ready(const struct tier_entry *entry, bool *never);
+/* *translation: NULL unless it is there. [any] */
+enum tier_state tier_look(const struct tier_entry *entry, const struct tier_translation **translation);
 /* Counts translations that were made. [any] */
 uint64_t tier_made(const struct tier *tier);
 

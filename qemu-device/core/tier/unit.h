@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Says what the engine and the module that translates code know of each other. The module is of the same tree; that the
- * two agree about the layout of a warp is checked when it is loaded.
+ * Says what the engine and the program that translates code know of each other. Both are of the same tree; that they
+ * agree about the layout of a warp is checked with each request.
  *
  * A unit is a loop: instructions that follow one another, entered at the first. Translated code keeps nothing of a warp
  * between two of its groups of instructions: registers, predicates and pc are in memory, as the interpreter has them.
@@ -80,17 +80,38 @@ struct tier_translation {
     uint32_t vregs; /* registers that a warp must have */
     uint32_t wave;
     uint32_t insns; /* at most, between two places where the turn's budget is looked at */
-    void *memory;   /* the module's */
+    void *memory;   /* where the code lies */
+    size_t bytes;
 };
 
-/* What the module exports. */
-struct tier_module {
-    uint64_t (*layout)(void);                                                      /* as tier_layout() of the module */
-    bool (*translate)(const struct tier_unit *unit, struct tier_translation *out); /* false: it does not pay [any] */
-    void (*drop)(struct tier_translation *translation);
-    /* LLVM has met an error that it does not return from: the thread that translates stays there. [any] */
-    bool (*failed)(void);
+/* Levels of the host's instruction set that code is made for, as engine-level counts them. */
+enum tier_level {
+    TIER_LEVEL_NONE = 0,
+    TIER_LEVEL_V3 = 3, /* AVX2 */
+    TIER_LEVEL_V4 = 4, /* AVX-512 */
 };
+
+/* Code that runs wherever it lies. */
+struct tier_code_bytes {
+    uint8_t *at; /* from malloc(), the caller's */
+    size_t bytes;
+    size_t entry;
+    uint32_t vregs, wave, insns; /* as in struct tier_translation */
+};
+
+/* What the module that has LLVM exports. */
+struct tier_module {
+    uint64_t (*layout)(void); /* as tier_layout() of the module */
+    /* Once, before others; false: LLVM cannot make code of this level. */
+    bool (*prepare)(enum tier_level level);
+    bool (*translate)(const struct tier_unit *unit, struct tier_code_bytes *out); /* false: it does not pay */
+};
+
+/* Bytes of a unit that say something. */
+static inline size_t tier_unit_bytes(const struct tier_unit *unit)
+{
+    return offsetof(struct tier_unit, insn) + unit->insns * sizeof(unit->insn[0]);
+}
 
 /* Tells one layout of what translated code accesses from another. */
 static inline uint64_t tier_layout(void)

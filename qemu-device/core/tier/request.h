@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Says what a device asks the program that translates loops, and what that answers, over a stream socket. Both are of
+ * the same build: the layout of what translated code accesses is compared with each request. A request is answered
+ * before the next is read.
+ */
+#ifndef QEMU_DEVICE_CORE_TIER_REQUEST_H
+#define QEMU_DEVICE_CORE_TIER_REQUEST_H
+
+#include <stdint.h>
+
+#define TIER_MAX_CODE (4u << 20) /* bytes of a translation */
+
+/* Followed by the unit. */
+struct tier_request {
+    uint64_t layout; /* tier_layout() */
+    uint32_t bytes;  /* tier_unit_bytes() */
+    uint32_t kept;   /* 1: only when it need not be translated */
+};
+
+enum tier_result {
+    TIER_MADE,      /* the code follows */
+    TIER_NOT_KEPT,  /* it would have to be translated */
+    TIER_NOT_WORTH, /* it does not pay, or cannot be translated */
+    TIER_FAILED,    /* translating it crashed, took too long or needed too much memory */
+    TIER_NO_MODULE, /* what translates cannot be loaded, or is for no processor like this */
+    TIER_OTHER,     /* the program is of another version than the device */
+    TIER_RESULTS
+};
+
+struct tier_answer {
+    uint32_t result; /* enum tier_result */
+    uint32_t bytes;  /* of code; 0 without */
+    uint32_t entry;  /* offset of its first instruction, wherever the code lies */
+    uint32_t vregs;  /* as in struct tier_translation */
+    uint32_t wave;
+    uint32_t insns;
+};
+
+#endif

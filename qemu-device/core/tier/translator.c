@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
+
+#include "qemu-device/core/tier/translator.h"
+#include "qemu-device/core/tier/unit.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/types.h>
+
+static bool send_all(int socket, const void *from, size_t bytes)
+{
+    const uint8_t *at = from;
+
+    while (bytes != 0) {
+        const ssize_t sent = send(socket, at, bytes, MSG_NOSIGNAL);
+        if (sent < 0 && errno == EINTR) {
+            continue;
+        }
+        if (sent <= 0) {
+            return false;
+        }
+        at += sent;
+        bytes -= (size_t)sent;
+    }
+    return true;
+}
+
+static bool receive_all(int socket, void *to, size_t bytes)
+{
+    uint8_t *at = to;
+
+    while (bytes != 0) {
+        const ssize_t got = recv(socket, at, bytes, 0);
+        if (got < 0 && errno == EINTR) {
+            continue;
+        }
+        if (got <= 0) {
+            return false;
+        }
+        at += got;
+        bytes -= (size_t)got;
+    }
+    return true;
+}
+
+static bool is_answer(const struct tier_answer *answer, const struct tier_unit *unit, bool kept)
+{
+    if (answer->result != TIER_MADE) {
+        return answer->result < TIER_RESULTS && answer->bytes == 0 && (kept || answer->result != TIER_NOT_KEPT);
+    }
+    return answer->bytes != 0 && answer->bytes <= TIER_MAX_CODE && answer->entry < answer->bytes &&
+           answer->wave == unit->wave && answer->insns == unit->insns;
+}
+
+/* Never writable and executable at once. False: no memory, or the program has gone; nothing is mapped. */
+static bool receive_code(int socket, const struct tier_answer *answer, struct tier_translation *out)
+{
+    void *const memory = mmap(NULL, answer->bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    if (memory == MAP_FAILED) {
+        return false;
+    }
+    if (!receive_all(socket, memory, answer->bytes) || mprotect(memory, answer->bytes, PROT_READ | PROT_EXEC) != 0) {
+        munmap(memory, answer->bytes);
+        return false;
+    }
+    *out = (struct tier_translation){
+        .vregs = answer->vregs, .wave = answer->wave, .insns = answer->insns, .memory = memory, .bytes = answer->bytes
+    };
+    const uintptr_t code = (uintptr_t)memory + answer->entry;
+    memcpy(&out->code, &code, sizeof(out->code));
+    return true;
+}
+
+int translator_ask(int socket, const struct tier_unit *unit, bool kept, struct tier_translation *out)
+{
+    const struct tier_request request = {
+        .layout = tier_layout(),
+        .bytes = (uint32_t)tier_unit_bytes(unit),
+        .kept = kept,
+    };
+    struct tier_answer answer;
+
+    if (!send_all(socket, &request, sizeof(request)) || !send_all(socket, unit, request.bytes) ||
+        !receive_all(socket, &answer, sizeof(answer)) || !is_answer(&answer, unit, kept) ||
+        (answer.result == TIER_MADE && !receive_code(socket, &answer, out))) {
+        return -1;
+    }
+    return (int)answer.result;
+}
+
+void translation_free(struct tier_translation *translation)
+{
+    munmap(translation->memory, translation->bytes);
+}

@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Tests the program that translates loops by what it answers: what it keeps and for whom, requests that are none, loops
+ * that make no sense, and what it may still do.
+ */
+#define _GNU_SOURCE
+#include "ppu/macros.h"
+#include "qemu-device/core/core.h"
+#include "qemu-device/core/tier/request.h"
+#include "qemu-device/core/tier/tier.h"
+#include "qemu-device/core/tier/unit.h"
+#include "tests/device-core/translator.h"
+#include "tests/engine/rig.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define MODULE "build/plain/ppu-tier.so"
+#define UNITS 40u
+#define PATH_BYTES 512u
+
+static struct {
+    struct tier_unit unit; /* a loop, as a machine has asked for it */
+    char folder[PATH_BYTES];
+} all;
+
+/* ---- a loop to ask for ---- */
+
+static const char loop[] =
+    ".kernel k\n.vregs 8\nldp.b64 s0, [0]\nmov s8, 0\nmov v2, 1\nmov v3, 2\nmov v4, 3\n"
+    "loop: mad v2, v2, v3, v4\nxor v3, v3, v2\nadd v4, v4, v2\nmul v2, v2, v4\nadd s8, s8, 1\nisetp.ne.s p0, s8, 99\n"
+    "@p0 bra loop\nexit\n";
+
+static bool receive(int socket, void *to, size_t bytes)
+{
+    return recv(socket, to, bytes, MSG_WAITALL) == (ssize_t)bytes;
+}
+
+/* Takes the first request of a machine, and goes. */
+static void *take_request(void *opaque)
+{
+    const int *const socket = opaque;
+    struct tier_request request;
+
+    memset(&all.unit, 0, sizeof(all.unit));
+    if (receive(*socket, &request, sizeof(request)) && request.bytes <= sizeof(all.unit)) {
+        (void)receive(*socket, &all.unit, request.bytes);
+    }
+    close(*socket);
+    return NULL;
+}
+
+static int setup(void **state)
+{
+    struct core_config config = board_small_config(1);
+    const uint64_t data = DATA_VA;
+    pthread_t thread;
+    int ends[2];
+
+    (void)state;
+    snprintf(all.folder, sizeof(all.folder), "/tmp/ppu-translator-XXXXXX");
+    assert_non_null(mkdtemp(all.folder));
+    assert_int_equal(setenv("PPU_CACHE", all.folder, 1), 0);
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+    assert_int_equal(pthread_create(&thread, NULL, take_request, &ends[1]), 0);
+    config.sms = 1;
+    config.engine_tier = TIER_AT_ONCE;
+    config.engine_tier_socket = ends[0];
+    struct rig *rig = rig_new_config(&config);
+    rig_load_text(rig, loop);
+    struct ppu_tmd tmd = rig_tmd(rig, "k");
+    rig_shape(&tmd, 1, 1, 32, 1);
+    rig_params(rig, 0, &tmd, &data, sizeof(data));
+    rig_run_done(rig, &tmd);
+    rig_free(rig);
+    pthread_join(thread, NULL);
+    assert_int_equal(all.unit.insns, 7);
+    return 0;
+}
+
+/* ---- the folder ---- */
+
+static void entries_folder(char path[PATH_BYTES + 8])
+{
+    snprintf(path, PATH_BYTES + 8, "%s/loops", all.folder);
+}
+
+/* Calls `use`, if any, with the path of each entry; how many there are. */
+static uint32_t each_entry(void (*use)(const char *path))
+{
+    char folder[PATH_BYTES + 8], path[PATH_BYTES + 300];
+    uint32_t count = 0;
+
+    entries_folder(folder);
+    DIR *dir = opendir(folder);
+    for (struct dirent *item = dir ? readdir(dir) : NULL; item; item = readdir(dir)) {
+        if (strstr(item->d_name, ".ppuc")) {
+            snprintf(path, sizeof(path), "%s/%s", folder, item->d_name);
+            count++;
+            if (use) {
+                use(path);
+            }
+        }
+    }
+    if (dir) {
+        closedir(dir);
+    }
+    return count;
+}
+
+static void remove_entry(const char *path)
+{
+    assert_int_equal(unlink(path), 0);
+}
+
+static void flip_last_bit(const char *path)
+{
+    const int file = open(path, O_RDWR);
+    struct stat info;
+    uint8_t byte;
+
+    assert_true(file >= 0 && fstat(file, &info) == 0);
+    assert_int_equal(pread(file, &byte, 1, info.st_size - 1), 1);
+    byte ^= 1;
+    assert_int_equal(pwrite(file, &byte, 1, info.st_size - 1), 1);
+    close(file);
+}
+
+static int teardown(void **state)
+{
+    char path[PATH_BYTES + 16];
+
+    (void)state;
+    each_entry(remove_entry);
+    snprintf(path, sizeof(path), "%s/loops/.key", all.folder);
+    (void)unlink(path);
+    entries_folder(path);
+    (void)rmdir(path);
+    return rmdir(all.folder);
+}
+
+static int clean(void **state)
+{
+    (void)state;
+    each_entry(remove_entry);
+    return 0;
+}
+
+/* ---- requests ---- */
+
+/* Sends a request as it is. False: the program has closed. */
+static bool ask(int socket, const struct tier_request *request, const void *unit, struct tier_answer *answer,
+                uint8_t *code)
+{
+    return send(socket, request, sizeof(*request), MSG_NOSIGNAL) == (ssize_t)sizeof(*request) &&
+           send(socket, unit, request->bytes, MSG_NOSIGNAL) == (ssize_t)request->bytes &&
+           receive(socket, answer, sizeof(*answer)) && answer->bytes <= TIER_MAX_CODE &&
+           (answer->bytes == 0 || receive(socket, code, answer->bytes));
+}
+
+/* What is answered to a good request for the unit. */
+static uint32_t ask_unit(int socket, const struct tier_unit *unit, bool kept, uint8_t *code, uint32_t *bytes)
+{
+    const struct tier_request request = { tier_layout(), (uint32_t)tier_unit_bytes(unit), kept };
+    struct tier_answer answer;
+
+    assert_true(ask(socket, &request, unit, &answer, code));
+    *bytes = answer.bytes;
+    return answer.result;
+}
+
+static void kept_for_the_next(void **state)
+{
+    uint8_t *const first = malloc(TIER_MAX_CODE), *const second = malloc(TIER_MAX_CODE);
+    struct tier_unit other = all.unit;
+    uint32_t bytes, again;
+
+    (void)state;
+    assert_true(first && second);
+    int socket = translator_start(MODULE, NULL);
+    assert_int_equal(ask_unit(socket, &all.unit, true, first, &bytes), TIER_NOT_KEPT);
+    assert_int_equal(ask_unit(socket, &all.unit, false, first, &bytes), TIER_MADE);
+    assert_int_equal(ask_unit(socket, &all.unit, true, second, &again), TIER_MADE);
+    assert_int_equal(again, bytes);
+    close(socket);
+    assert_int_equal(each_entry(NULL), 1);
+
+    socket = translator_start(MODULE, NULL);
+    assert_int_equal(ask_unit(socket, &all.unit, true, second, &again), TIER_MADE);
+    assert_int_equal(again, bytes);
+    assert_memory_equal(first, second, bytes);
+    other.wave = 64;
+    assert_int_equal(ask_unit(socket, &other, true, second, &again), TIER_NOT_KEPT);
+    /* What somebody has changed is none of ours, and is made again. */
+    each_entry(flip_last_bit);
+    assert_int_equal(ask_unit(socket, &all.unit, true, second, &again), TIER_NOT_KEPT);
+    assert_int_equal(ask_unit(socket, &all.unit, false, second, &again), TIER_MADE);
+    assert_memory_equal(first, second, bytes);
+    close(socket);
+    free(first);
+    free(second);
+}
+
+static void kept_by_nobody(void **state)
+{
+    uint8_t *const code = malloc(TIER_MAX_CODE);
+    uint32_t bytes;
+
+    (void)state;
+    assert_non_null(code);
+    assert_int_equal(setenv("PPU_CACHE", "off", 1), 0);
+    const int socket = translator_start(MODULE, NULL);
+    assert_int_equal(setenv("PPU_CACHE", all.folder, 1), 0);
+    assert_int_equal(ask_unit(socket, &all.unit, false, code, &bytes), TIER_MADE);
+    assert_int_equal(ask_unit(socket, &all.unit, true, code, &bytes), TIER_NOT_KEPT);
+    assert_int_equal(each_entry(NULL), 0);
+    close(socket);
+    free(code);
+}
+
+static void requests_that_are_none(void **state)
+{
+    uint8_t *const code = malloc(TIER_MAX_CODE);
+    struct tier_unit unit = all.unit;
+    struct tier_request request = { tier_layout() + 1, (uint32_t)tier_unit_bytes(&unit), 0 };
+    struct tier_answer answer;
+    uint32_t bytes;
+
+    (void)state;
+    assert_non_null(code);
+    int socket = translator_start(MODULE, NULL);
+    assert_true(ask(socket, &request, &unit, &answer, code));
+    assert_int_equal(answer.result, TIER_OTHER);
+    request.layout = tier_layout();
+    for (uint32_t insns = 0; insns <= TIER_MAX_INSNS + 1; insns += TIER_MAX_INSNS + 1) {
+        unit.insns = insns;
+        assert_true(ask(socket, &request, &unit, &answer, code));
+        assert_int_equal(answer.result, TIER_NOT_WORTH);
+    }
+    unit.insns = all.unit.insns;
+    request.bytes--;
+    assert_true(ask(socket, &request, &unit, &answer, code));
+    assert_int_equal(answer.result, TIER_NOT_WORTH);
+    assert_int_equal(ask_unit(socket, &all.unit, false, code, &bytes), TIER_MADE);
+    /* Larger than any unit: nothing of it is read. */
+    request.bytes = sizeof(unit) + 1;
+    assert_int_equal(send(socket, &request, sizeof(request), MSG_NOSIGNAL), sizeof(request));
+    assert_int_equal(recv(socket, &answer, sizeof(answer), 0), 0);
+    close(socket);
+    free(code);
+}
+
+/* A module that cannot be loaded is told, and what is kept is answered. */
+static void without_a_module(void **state)
+{
+    uint8_t *const code = malloc(TIER_MAX_CODE);
+    uint32_t bytes;
+
+    (void)state;
+    assert_non_null(code);
+    const int socket = translator_start("build/plain/no-such-module.so", NULL);
+    assert_int_equal(ask_unit(socket, &all.unit, true, code, &bytes), TIER_NOT_KEPT);
+    assert_int_equal(ask_unit(socket, &all.unit, false, code, &bytes), TIER_NO_MODULE);
+    close(socket);
+    free(code);
+}
+
+static void hostile_loops(void **state)
+{
+    uint64_t random = random_seed();
+    uint8_t *const code = malloc(TIER_MAX_CODE);
+    uint32_t bytes, result;
+
+    (void)state;
+    assert_non_null(code);
+    const int socket = translator_start(MODULE, NULL);
+    for (uint32_t left = random_rounds(UNITS); left != 0; left--) {
+        struct tier_unit unit = { .wave = PPU_LANES << random_below(&random, 3),
+                                  .insns = 1 + random_below(&random, 24) };
+        if (random_below(&random, 2) == 0) {
+            unit = all.unit; /* a good loop, with some bytes that are not */
+            for (uint32_t n = 1 + random_below(&random, 6); n != 0; n--) {
+                const uint32_t at = random_below(&random, (uint32_t)sizeof(unit.insn[0]) * unit.insns);
+                ((uint8_t *)unit.insn)[at] = (uint8_t)random_below(&random, 256);
+            }
+        } else {
+            random_bytes(&random, (uint8_t *)unit.insn, sizeof(unit.insn[0]) * unit.insns);
+        }
+        result = ask_unit(socket, &unit, false, code, &bytes);
+        assert_true(result == TIER_MADE || result == TIER_NOT_WORTH || result == TIER_FAILED);
+    }
+    assert_int_equal(ask_unit(socket, &all.unit, false, code, &bytes), TIER_MADE);
+    close(socket);
+    free(code);
+}
+
+/* ---- what it may do ---- */
+
+/* The line of /proc/PID/status that begins with `name` says `value`. */
+static bool status_says(const char *text, const char *name, const char *value)
+{
+    const char *line = strstr(text, name);
+
+    return line && strncmp(line + strlen(name), value, strlen(value)) == 0;
+}
+
+static void gives_up_rights(void **state)
+{
+    uint8_t *const code = malloc(TIER_MAX_CODE);
+    char path[64], text[4096];
+    uint32_t bytes;
+    pid_t pid;
+
+    (void)state;
+    assert_non_null(code);
+    const int socket = translator_start(MODULE, &pid);
+    assert_int_equal(ask_unit(socket, &all.unit, true, code, &bytes), TIER_NOT_KEPT); /* it has begun */
+    snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    text[fread(text, 1, sizeof(text) - 1, file)] = '\0';
+    fclose(file);
+    assert_true(status_says(text, "Seccomp:\t", "2"));
+    assert_true(status_says(text, "NoNewPrivs:\t", "1"));
+    assert_true(status_says(text, "CapEff:\t", "0000000000000000"));
+    close(socket);
+    free(code);
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        { "a translation is kept for the next process, as it was written [A7]", kept_for_the_next, clean, NULL, NULL },
+        { "without a cache nothing is kept [A7]", kept_by_nobody, clean, NULL, NULL },
+        { "requests that are none are told so [A7]", requests_that_are_none, clean, NULL, NULL },
+        { "a module that is not there is told [A7]", without_a_module, clean, NULL, NULL },
+        { "loops that make no sense end nothing [A7]", hostile_loops, clean, NULL, NULL },
+        { "the program gives up rights, and all calls but some [A7]", gives_up_rights, clean, NULL, NULL },
+    };
+
+    return cmocka_run_group_tests(tests, setup, teardown);
+}

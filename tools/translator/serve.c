@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: MIT */
+#include "tools/translator/serve.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+#include "tools/translator/make.h"
+#include "tools/translator/store.h"
+
+static bool receive_all(int socket, void *to, size_t bytes)
+{
+    uint8_t *at = to;
+
+    while (bytes != 0) {
+        const ssize_t got = recv(socket, at, bytes, 0);
+        if (got < 0 && errno == EINTR) {
+            continue;
+        }
+        if (got <= 0) {
+            return false;
+        }
+        at += got;
+        bytes -= (size_t)got;
+    }
+    return true;
+}
+
+static bool send_all(int socket, const void *from, size_t bytes)
+{
+    const uint8_t *at = from;
+
+    while (bytes != 0) {
+        const ssize_t sent = send(socket, at, bytes, MSG_NOSIGNAL);
+        if (sent < 0 && errno == EINTR) {
+            continue;
+        }
+        if (sent <= 0) {
+            return false;
+        }
+        at += sent;
+        bytes -= (size_t)sent;
+    }
+    return true;
+}
+
+/* False: the device has gone, or sends what is no request. */
+static bool receive_request(int socket, struct tier_request *request, struct tier_unit *unit)
+{
+    memset(unit, 0, sizeof(*unit));
+    return receive_all(socket, request, sizeof(*request)) && request->bytes <= sizeof(*unit) &&
+           receive_all(socket, unit, request->bytes);
+}
+
+static bool is_unit(const struct tier_unit *unit, size_t bytes)
+{
+    return unit->insns != 0 && unit->insns <= TIER_MAX_INSNS && bytes == tier_unit_bytes(unit);
+}
+
+/* What has failed is not kept: another time it may not. */
+static void answer_unit(const struct tier_request *request, const struct tier_unit *unit, const char *module,
+                        int folder, struct tier_answer *answer, uint8_t **code)
+{
+    if (make_level() == TIER_LEVEL_NONE || !is_unit(unit, request->bytes)) {
+        *answer = (struct tier_answer){ .result = TIER_NOT_WORTH };
+    } else if (store_find(folder, module, unit, answer, code)) {
+        return;
+    } else if (request->kept != 0) {
+        *answer = (struct tier_answer){ .result = TIER_NOT_KEPT };
+    } else {
+        make_code(module, unit, answer, code);
+        if (answer->result == TIER_MADE || answer->result == TIER_NOT_WORTH) {
+            store_keep(folder, module, unit, answer, *code);
+        }
+    }
+}
+
+static bool serve_one(int socket, const char *module, int folder)
+{
+    struct tier_answer answer = { .result = TIER_OTHER };
+    struct tier_request request;
+    struct tier_unit unit;
+    uint8_t *code = NULL;
+
+    if (!receive_request(socket, &request, &unit)) {
+        return false;
+    }
+    if (request.layout == tier_layout()) {
+        answer_unit(&request, &unit, module, folder, &answer, &code);
+    }
+    const bool sent = send_all(socket, &answer, sizeof(answer)) && send_all(socket, code, answer.bytes);
+    free(code);
+    return sent;
+}
+
+void serve(struct serve_sockets *sockets, const char *module, int folder)
+{
+    struct pollfd wait[SERVE_MOST_SOCKETS];
+    size_t open = sockets->count;
+
+    for (size_t i = 0; i < sockets->count; i++) {
+        wait[i] = (struct pollfd){ .fd = sockets->socket[i], .events = POLLIN };
+    }
+    while (open != 0 && (poll(wait, sockets->count, -1) > 0 || errno == EINTR)) {
+        for (size_t i = 0; i < sockets->count; i++) {
+            if (wait[i].fd >= 0 && wait[i].revents != 0 && !serve_one(wait[i].fd, module, folder)) {
+                close(wait[i].fd);
+                wait[i].fd = -1;
+                open--;
+            }
+        }
+    }
+}
