@@ -373,12 +373,25 @@ static void give_operand(struct group *g, uint32_t n, uint32_t i, char type)
     }
 }
 
+/* Makes NaNs of a source the one, where they are looked at: that takes the places of operands. */
+static void prepare_operand(struct group *g, uint32_t n, uint32_t i, char type)
+{
+    const struct operand_of o = operand_of(&insn_at(g, n)->insn, i);
+
+    for (uint32_t word = 0; word < o.words && type != 'z' && !o.scalar && !o.immediate; word++) {
+        (void)lanes_get(g, o.reg + word, type == 'f');
+    }
+}
+
 static void write_operation(struct group *g, uint32_t n, LLVMValueRef set)
 {
     const struct tier_insn *const insn = insn_at(g, n);
     const struct tier_op op = tier_op_of(insn);
     const struct writer *const t = g->t;
 
+    for (uint32_t i = 0; i < 3; i++) {
+        prepare_operand(g, n, i, op.types[i + 1]);
+    }
     for (uint32_t i = 0; i < 3; i++) {
         give_operand(g, n, i, op.types[i + 1]);
     }

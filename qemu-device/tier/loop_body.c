@@ -174,22 +174,23 @@ static void write_operation(const struct loop *l, uint32_t n, uint32_t group)
     const struct tier_insn *const insn = loop_insn(l, n);
     const struct tier_op op = tier_op_of(insn);
     const struct writer *const t = l->t;
-    LLVMValueRef result[2] = { NULL, NULL };
+    LLVMValueRef words[3][2] = { { NULL } }, result[2] = { NULL, NULL };
 
+    /* All of them before any is put in its place: to make NaNs the one takes those places. */
     for (uint32_t i = 0; i < 3; i++) {
-        LLVMValueRef words[2];
-        if (op.types[i + 1] == 'z') {
-            continue;
+        if (op.types[i + 1] != 'z') {
+            lane_words(l, insn, i, group, op.types[i + 1] == 'f', words[i]);
         }
-        lane_words(l, insn, i, group, op.types[i + 1] == 'f', words);
-        for (uint32_t word = 0; word < 2 && words[word]; word++) {
-            write_store(t, words[word], t->many[2 * (i + 1) + word]);
+    }
+    for (uint32_t i = 0; i < 3; i++) {
+        for (uint32_t word = 0; word < 2 && words[i][word]; word++) {
+            write_store(t, words[i][word], t->many[2 * (i + 1) + word]);
         }
     }
     write_kit_call(t, "v_", op.name, t->many);
     if (insn->insn.format == PPU_FMT_SETP) {
-        LLVMValueRef words = write_load(t, t->lanes, t->many[0]);
-        put_pred(l, n, group, LLVMBuildICmp(t->builder, LLVMIntNE, words, LLVMConstNull(t->lanes), ""));
+        LLVMValueRef lanes = write_load(t, t->lanes, t->many[0]);
+        put_pred(l, n, group, LLVMBuildICmp(t->builder, LLVMIntNE, lanes, LLVMConstNull(t->lanes), ""));
         return;
     }
     if (op.types[0] == 'g') {

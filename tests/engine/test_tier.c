@@ -187,6 +187,13 @@ static const char *const kernels[] = {
     BEGIN "shr v6, v0, 3\nand v6, v6, 7\nadd v6, v6, 2\nmov v9, 0x3f800000\nloop: add v7, v7, 1\n"
           "mad v3, v3, v5, v7\nxor v2, v2, v3\nffma v9, v9, s3, s3\nmul v4, v4, v3\nadd v8, v4, v2\n"
           "add v8, v8, v3\nisetp.ge p0, v7, v6\n@!p0 bra loop\nxor v2, v2, v9\n" STORES,
+    /* floats whose bits are looked at, as any operand */
+    BEGIN LOOP
+    "fadd v2, v2, s3\nadd v3, v3, v2\nfmul v8, v2, s3\nmad v4, v5, v8, v4\nfsub v9, v8, v2\nmad v3, v3, v5, v9\n"
+    "fadd v10, v9, s3\nxor v4, v10, v4\n" END,
+    BEGIN "and v6, v0, 31\npbrk out\nmov v10, 0\nloop: add v10, v10, 1\nfadd v2, v2, s3\nadd v3, v3, v2\n"
+          "fmul v8, v2, s3\nmad v4, v5, v8, v4\nfsub v9, v8, v2\nmad v3, v3, v5, v9\nisetp.gt p0, v10, v6\n"
+          "@p0 brk out\nbra loop\nout: xor v3, v3, v4\n" STORES,
     /* words by the scalar unit, for lanes that leave */
     BEGIN "mov s6, s0\nmov s7, s1\npbrk out\nand v6, v0, 31\nmov v10, 0\nloop: ldg.b32 s9, [s6]\n"
           "ldg.b64 s12, [s6+8]\nldg.u8 s14, [s6+3]\nadd64 s6, s6, 4\nadd v10, v10, 1\nxor v2, v2, s9\n"
@@ -348,7 +355,7 @@ static const struct liar liars[] = {
     { "has no module", { .result = TIER_NO_MODULE }, sizeof(struct tier_answer), false },
     { "has failed", { .result = TIER_FAILED }, sizeof(struct tier_answer), false },
     { "says it does not pay", { .result = TIER_NOT_WORTH }, sizeof(struct tier_answer), false },
-    { "only says that nothing is kept", { .result = TIER_NOT_KEPT }, sizeof(struct tier_answer), false },
+    { "says that nothing is kept", { .result = TIER_NOT_KEPT }, sizeof(struct tier_answer), false },
     { "answers what is no answer", { .result = 99 }, sizeof(struct tier_answer), false },
     { "has code for nothing", { .result = TIER_NOT_WORTH, .bytes = 8 }, sizeof(struct tier_answer) + 8, false },
     { "has no code", { TIER_MADE, 0, 0, 1, 32, 12 }, sizeof(struct tier_answer), false },
