@@ -139,7 +139,7 @@ static bool make_code(const struct writer *t, struct tier_code_bytes *out)
     return made;
 }
 
-static bool write_module(struct writer *t)
+static bool write_module(struct writer *t, bool always)
 {
     t->module = kit_read(t->context);
     if (!t->module) {
@@ -148,14 +148,14 @@ static bool write_module(struct writer *t)
     hide_kit(t->module);
     t->builder = LLVMCreateBuilderInContext(t->context);
     set_types(t);
-    write_unit(t);
+    const bool worth = write_unit(t) || always;
     LLVMDisposeBuilder(t->builder);
     LLVMValueRef model = LLVMGetNamedFunction(t->module, "v_MOV");
     copy_attribute(model, t->function, "target-cpu");
     copy_attribute(model, t->function, "target-features");
     copy_attribute(model, t->function, "prefer-vector-width");
     copy_attribute(model, t->function, "min-legal-vector-width");
-    return LLVMVerifyModule(t->module, LLVMReturnStatusAction, NULL) == 0 && optimise(t);
+    return worth && LLVMVerifyModule(t->module, LLVMReturnStatusAction, NULL) == 0 && optimise(t);
 }
 
 /* Registers that the instructions name which are not the interpreter's; false: it does too much of them. */
@@ -177,7 +177,7 @@ static bool look(struct writer *t, struct tier_code_bytes *out)
     return own >= 2 * others && own != 0;
 }
 
-bool tier_translate(const struct tier_unit *unit, struct tier_code_bytes *out)
+bool tier_translate(const struct tier_unit *unit, bool always, struct tier_code_bytes *out)
 {
     struct writer t = { .unit = unit, .room = level == TIER_LEVEL_V4 ? ROOM_V4 : ROOM_V3 };
 
@@ -185,7 +185,7 @@ bool tier_translate(const struct tier_unit *unit, struct tier_code_bytes *out)
         return false;
     }
     t.context = LLVMContextCreate();
-    const bool made = write_module(&t) && make_code(&t, out);
+    const bool made = write_module(&t, always) && make_code(&t, out);
     if (t.module) {
         LLVMDisposeModule(t.module);
     }

@@ -9,6 +9,6 @@
 
 /* As in struct tier_module. */
 bool tier_prepare(enum tier_level level);
-bool tier_translate(const struct tier_unit *unit, struct tier_code_bytes *out);
+bool tier_translate(const struct tier_unit *unit, bool always, struct tier_code_bytes *out);
 
 #endif

@@ -168,7 +168,8 @@ static bool ask(int socket, const struct tier_request *request, const void *unit
 /* What is answered to a good request for the unit. */
 static uint32_t ask_unit(int socket, const struct tier_unit *unit, bool kept, uint8_t *code, uint32_t *bytes)
 {
-    const struct tier_request request = { tier_layout(), (uint32_t)tier_unit_bytes(unit), kept };
+    const struct tier_request request = { tier_layout(), (uint32_t)tier_unit_bytes(unit),
+                                          kept ? TIER_KEPT_ONLY : TIER_WORTH };
     struct tier_answer answer;
 
     assert_true(ask(socket, &request, unit, &answer, code));
@@ -206,6 +207,37 @@ static void kept_for_the_next(void **state)
     close(socket);
     free(first);
     free(second);
+}
+
+/* What a test has made of each loop is not what others are to get. */
+static void only_what_pays(void **state)
+{
+    uint8_t *const code = malloc(TIER_MAX_CODE);
+    struct tier_unit unit = all.unit;
+    struct tier_request request = { tier_layout(), 0, TIER_ALWAYS };
+    struct tier_answer answer;
+    uint32_t bytes;
+
+    (void)state;
+    assert_non_null(code);
+    /* The last instruction of the loop alone. */
+    unit.insn[0] = unit.insn[unit.insns - 2];
+    unit.insn[1] = unit.insn[unit.insns - 1];
+    unit.insn[1].insn.imm = -1;
+    unit.insns = 2;
+    request.bytes = (uint32_t)tier_unit_bytes(&unit);
+    const int socket = translator_start(MODULE, NULL);
+    assert_true(ask(socket, &request, &unit, &answer, code));
+    assert_int_equal(answer.result, TIER_MADE);
+    assert_int_equal(each_entry(NULL), 0);
+    assert_int_equal(ask_unit(socket, &all.unit, false, code, &bytes), TIER_MADE);
+    assert_int_equal(each_entry(NULL), 1);
+    request.bytes = (uint32_t)tier_unit_bytes(&all.unit);
+    request.how = TIER_HOWS;
+    assert_true(ask(socket, &request, &all.unit, &answer, code));
+    assert_int_equal(answer.result, TIER_NOT_WORTH);
+    close(socket);
+    free(code);
 }
 
 static void kept_by_nobody(void **state)
@@ -338,6 +370,7 @@ int main(void)
 {
     static const struct CMUnitTest tests[] = {
         { "a translation is kept for the next process, as it was written [A7]", kept_for_the_next, clean, NULL, NULL },
+        { "what is translated for tests is not kept [A7]", only_what_pays, clean, NULL, NULL },
         { "without a cache nothing is kept [A7]", kept_by_nobody, clean, NULL, NULL },
         { "requests that are none are told so [A7]", requests_that_are_none, clean, NULL, NULL },
         { "a module that is not there is told [A7]", without_a_module, clean, NULL, NULL },

@@ -72,7 +72,7 @@ static void limit(__rlimit_resource_t resource, rlim_t most)
     (void)setrlimit(resource, &limits);
 }
 
-static _Noreturn void translate(const struct tier_module *module, const struct tier_unit *unit, int to)
+static _Noreturn void translate(const struct tier_module *module, const struct tier_unit *unit, bool always, int to)
 {
     struct tier_code_bytes code = { 0 };
     struct tier_answer answer = { .result = TIER_NOT_WORTH };
@@ -80,7 +80,7 @@ static _Noreturn void translate(const struct tier_module *module, const struct t
     limit(RLIMIT_CPU, MOST_CPU_S);
     limit(RLIMIT_AS, MOST_MEMORY);
     limit(RLIMIT_CORE, 0);
-    if (!confine_computing(to) && module->translate(unit, &code) && code.bytes <= TIER_MAX_CODE) {
+    if (!confine_computing(to) && module->translate(unit, always, &code) && code.bytes <= TIER_MAX_CODE) {
         answer = (struct tier_answer){ .result = TIER_MADE,
                                        .bytes = (uint32_t)code.bytes,
                                        .entry = (uint32_t)code.entry,
@@ -125,8 +125,8 @@ static bool read_answer(int from, struct tier_answer *answer, uint8_t **code)
 }
 
 /* False: *answer and *code have nothing. */
-static bool make_in_process(const struct tier_module *module, const struct tier_unit *unit, struct tier_answer *answer,
-                            uint8_t **code)
+static bool make_in_process(const struct tier_module *module, const struct tier_unit *unit, bool always,
+                            struct tier_answer *answer, uint8_t **code)
 {
     int ends[2];
 
@@ -136,7 +136,7 @@ static bool make_in_process(const struct tier_module *module, const struct tier_
     const pid_t pid = fork();
     if (pid == 0) {
         close(ends[0]);
-        translate(module, unit, ends[1]);
+        translate(module, unit, always, ends[1]);
     }
     close(ends[1]);
     const bool made = pid > 0 && read_answer(ends[0], answer, code);
@@ -147,7 +147,8 @@ static bool make_in_process(const struct tier_module *module, const struct tier_
     return made;
 }
 
-void make_code(const char *module, const struct tier_unit *unit, struct tier_answer *answer, uint8_t **code)
+void make_code(const char *module, const struct tier_unit *unit, bool always, struct tier_answer *answer,
+               uint8_t **code)
 {
     static const struct tier_module *loaded;
     static bool tried;
@@ -160,7 +161,7 @@ void make_code(const char *module, const struct tier_unit *unit, struct tier_ans
     }
     if (!loaded) {
         *answer = (struct tier_answer){ .result = TIER_NO_MODULE };
-    } else if (!make_in_process(loaded, unit, answer, code)) {
+    } else if (!make_in_process(loaded, unit, always, answer, code)) {
         free(*code);
         *code = NULL;
         *answer = (struct tier_answer){ .result = TIER_FAILED };

@@ -66,14 +66,16 @@ static bool is_unit(const struct tier_unit *unit, size_t bytes)
 static void answer_unit(const struct tier_request *request, const struct tier_unit *unit, const char *module,
                         int folder, struct tier_answer *answer, uint8_t **code)
 {
-    if (make_level() == TIER_LEVEL_NONE || !is_unit(unit, request->bytes)) {
+    if (make_level() == TIER_LEVEL_NONE || !is_unit(unit, request->bytes) || request->how >= TIER_HOWS) {
         *answer = (struct tier_answer){ .result = TIER_NOT_WORTH };
+    } else if (request->how == TIER_ALWAYS) {
+        make_code(module, unit, true, answer, code);
     } else if (store_find(folder, module, unit, answer, code)) {
         return;
-    } else if (request->kept != 0) {
+    } else if (request->how == TIER_KEPT_ONLY) {
         *answer = (struct tier_answer){ .result = TIER_NOT_KEPT };
     } else {
-        make_code(module, unit, answer, code);
+        make_code(module, unit, false, answer, code);
         if (answer->result == TIER_MADE || answer->result == TIER_NOT_WORTH) {
             store_keep(folder, module, unit, answer, *code);
         }

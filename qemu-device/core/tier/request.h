@@ -15,7 +15,14 @@
 struct tier_request {
     uint64_t layout; /* tier_layout() */
     uint32_t bytes;  /* tier_unit_bytes() */
-    uint32_t kept;   /* 1: only when it need not be translated */
+    uint32_t how;    /* enum tier_how */
+};
+
+enum tier_how {
+    TIER_WORTH,     /* when it pays */
+    TIER_KEPT_ONLY, /* when it need not be translated */
+    TIER_ALWAYS,    /* for tests: whether it pays or not; nothing is kept */
+    TIER_HOWS
 };
 
 enum tier_result {

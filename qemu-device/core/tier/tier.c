@@ -109,8 +109,8 @@ static enum entry_state state_of(int result)
 /* Only this thread leaves the states of who waits, and asks. */
 static void serve_entry(struct tier *tier, struct tier_entry *entry)
 {
-    const bool kept = entry->state == ENTRY_SOUGHT;
-    const int result = tier->lost ? TIER_FAILED : translator_ask(tier->socket, entry->unit, kept, &entry->translation);
+    const enum tier_how how = tier->at_once ? TIER_ALWAYS : entry->state == ENTRY_SOUGHT ? TIER_KEPT_ONLY : TIER_WORTH;
+    const int result = tier->lost ? TIER_FAILED : translator_ask(tier->socket, entry->unit, how, &entry->translation);
     const char *const why = lost_by(result);
 
     if (why && !__atomic_load_n(&tier->quit, __ATOMIC_RELAXED)) {

@@ -5,6 +5,7 @@
 #include "qemu-device/core/tier/unit.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -46,10 +47,11 @@ static bool receive_all(int socket, void *to, size_t bytes)
     return true;
 }
 
-static bool is_answer(const struct tier_answer *answer, const struct tier_unit *unit, bool kept)
+static bool is_answer(const struct tier_answer *answer, const struct tier_unit *unit, enum tier_how how)
 {
     if (answer->result != TIER_MADE) {
-        return answer->result < TIER_RESULTS && answer->bytes == 0 && (kept || answer->result != TIER_NOT_KEPT);
+        return answer->result < TIER_RESULTS && answer->bytes == 0 &&
+               (how == TIER_KEPT_ONLY || answer->result != TIER_NOT_KEPT);
     }
     return answer->bytes != 0 && answer->bytes <= TIER_MAX_CODE && answer->entry < answer->bytes &&
            answer->wave == unit->wave && answer->insns == unit->insns;
@@ -75,17 +77,17 @@ static bool receive_code(int socket, const struct tier_answer *answer, struct ti
     return true;
 }
 
-int translator_ask(int socket, const struct tier_unit *unit, bool kept, struct tier_translation *out)
+int translator_ask(int socket, const struct tier_unit *unit, enum tier_how how, struct tier_translation *out)
 {
     const struct tier_request request = {
         .layout = tier_layout(),
         .bytes = (uint32_t)tier_unit_bytes(unit),
-        .kept = kept,
+        .how = how,
     };
     struct tier_answer answer;
 
     if (!send_all(socket, &request, sizeof(request)) || !send_all(socket, unit, request.bytes) ||
-        !receive_all(socket, &answer, sizeof(answer)) || !is_answer(&answer, unit, kept) ||
+        !receive_all(socket, &answer, sizeof(answer)) || !is_answer(&answer, unit, how) ||
         (answer.result == TIER_MADE && !receive_code(socket, &answer, out))) {
         return -1;
     }

@@ -3,18 +3,16 @@
 #ifndef QEMU_DEVICE_CORE_TIER_TRANSLATOR_H
 #define QEMU_DEVICE_CORE_TIER_TRANSLATOR_H
 
-#include <stdbool.h>
-
 #include "qemu-device/core/tier/request.h"
 
 struct tier_translation;
 struct tier_unit;
 
 /*
- * Waits for the answer. `kept`: the program only looks whether it has the code already. With TIER_MADE, *out has code,
- * which translation_free() gives back. -1: the program has gone, or answers what is no answer.
+ * Waits for the answer. With TIER_MADE, *out has code, which translation_free() gives back. -1: the program has gone,
+ * or answers what is no answer.
  */
-int translator_ask(int socket, const struct tier_unit *unit, bool kept, struct tier_translation *out);
+int translator_ask(int socket, const struct tier_unit *unit, enum tier_how how, struct tier_translation *out);
 void translation_free(struct tier_translation *translation);
 
 #endif

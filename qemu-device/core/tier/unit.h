@@ -104,7 +104,8 @@ struct tier_module {
     uint64_t (*layout)(void); /* as tier_layout() of the module */
     /* Once, before others; false: LLVM cannot make code of this level. */
     bool (*prepare)(enum tier_level level);
-    bool (*translate)(const struct tier_unit *unit, struct tier_code_bytes *out); /* false: it does not pay */
+    /* False: it cannot be translated, or does not pay, unless `always`. */
+    bool (*translate)(const struct tier_unit *unit, bool always, struct tier_code_bytes *out);
 };
 
 /* Bytes of a unit that say something. */
