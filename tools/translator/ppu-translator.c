@@ -27,7 +27,8 @@ static const char usage[] =
     "\n"
     "Executes PROGRAM, and beside it a process that translates hot loops of kernels to code of the host. PROGRAM asks it at\n"
     "the descriptors that are named, one for each PPU (docs/design/engine.md). The process ends when they are closed. It\n"
-    "opens no files but the module, what that is linked with, and the user's cache; it has no network and no capabilities.\n"
+    "opens no files but the module, what that is linked with, and the user's cache; it has no network and no capabilities,\n"
+    "and the lowest priority.\n"
     "Without PROGRAM the descriptors are connected sockets, which are answered until the other ends close.\n"
     "\n"
     "  --module FILE    what makes code: ppu-tier.so\n"
@@ -148,7 +149,6 @@ static bool confine(const char *module, int folder)
 static void run(struct serve_sockets *sockets, const char *module)
 {
     keep_only(sockets);
-    (void)setpriority(PRIO_PROCESS, 0, LOWEST_PRIORITY);
     const int folder = cache_folder_open(STORE_FOLDER);
     if (confine(module, folder)) {
         serve(sockets, module, folder);
@@ -176,6 +176,7 @@ static void start_server(const struct serve_sockets *wanted, const char *module)
     const pid_t pid = fork();
     if (pid == 0) {
         setsid(); /* what ends PROGRAM from a terminal is not for this process, which ends after it */
+        (void)setpriority(PRIO_PROCESS, 0, LOWEST_PRIORITY);
         run(&ours, module);
         _exit(0);
     }
