@@ -330,7 +330,7 @@ static void print(struct fuzz_input *input, cl_program program)
 {
     struct ppu_printf_buffer *printed = calloc(1, PRINTF_BUFFER_BYTES);
     int before = dup(STDOUT_FILENO), nothing = open("/dev/null", O_WRONLY);
-    const struct print_source source = { &program->view, ppu_program_code_va(program->on[0]).va, 0, NULL };
+    const struct print_source source = { .view = &program->view, .code_va = ppu_program_code_va(program->on[0]).va };
 
     printf_begin(printed);
     printed->used = fuzz_below(input, 8) == 0 ? fuzz_u32(input) : fuzz_below(input, PRINT_WORDS);
