@@ -8,17 +8,15 @@ static double a_second(uint64_t count, uint64_t run_ns)
     return run_ns != 0 ? (double)count * 1e9 / (double)run_ns : 0;
 }
 
-/* The highest rates of any kernel in the record: thread instructions, and transactions. */
+/* The highest rates of any task in the record, as the first ones are slower: thread instructions, and transactions. */
 static json_t *limits_of(const struct timeline *limits)
 {
     double arithmetic = 0, memory = 0;
 
     for (uint32_t i = 0; limits && i < limits->kernels; i++) {
         const struct timeline_kernel *kernel = &limits->kernel[i];
-        double lanes = a_second(kernel->count[PPU_COUNTER_LANES], kernel->run_ns);
-        double transactions = a_second(kernel->count[PPU_COUNTER_TRANSACTIONS], kernel->run_ns);
-        arithmetic = PPU_MAX(arithmetic, lanes);
-        memory = PPU_MAX(memory, transactions);
+        arithmetic = PPU_MAX(arithmetic, kernel->lanes_rate);
+        memory = PPU_MAX(memory, kernel->transactions_rate);
     }
     return arithmetic > 0 && memory > 0 ? json_pack("{s:f, s:f}", "instructions", arithmetic, "transactions", memory)
                                         : json_null();

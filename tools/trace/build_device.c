@@ -386,6 +386,19 @@ static void take_counts(struct build *build, const struct build_event *event, st
     map_set(&build->counts_first, key, next_or_exhausted(counts->next));
 }
 
+static double rate_of(uint64_t count, uint64_t run_ns)
+{
+    return run_ns != 0 ? (double)count * 1e9 / (double)run_ns : 0;
+}
+
+/* `lanes`, `transactions`: what the kernel had before the task. */
+static void take_rates(struct timeline_kernel *kernel, uint64_t lanes, uint64_t transactions, uint64_t run_ns)
+{
+    kernel->lanes_rate = PPU_MAX(kernel->lanes_rate, rate_of(kernel->count[PPU_COUNTER_LANES] - lanes, run_ns));
+    kernel->transactions_rate =
+        PPU_MAX(kernel->transactions_rate, rate_of(kernel->count[PPU_COUNTER_TRANSACTIONS] - transactions, run_ns));
+}
+
 static void task_ends(struct build *build, const struct build_event *event)
 {
     struct timeline *timeline = build->timeline;
@@ -400,6 +413,7 @@ static void task_ends(struct build *build, const struct build_event *event)
     task->fault = event->record.id[2];
     kernel->tasks++;
     kernel->faults += task->fault != 0;
+    const uint64_t lanes = kernel->count[PPU_COUNTER_LANES], transactions = kernel->count[PPU_COUNTER_TRANSACTIONS];
     take_counts(build, event, kernel);
     if (task->slice == MAP_NONE) {
         return;
@@ -415,6 +429,7 @@ static void task_ends(struct build *build, const struct build_event *event)
     uint64_t run_ns = event->time_ns - task->started_ns;
     kernel->run_ns += run_ns;
     kernel->longest_ns = PPU_MAX(kernel->longest_ns, run_ns);
+    take_rates(kernel, lanes, transactions, run_ns);
     kernel->room_ns += run_ns * device->sms * device->sm_warps;
     build_count(build, section_of(build, event), "Tasks that run", BUILD_COUNTER_RUNNING, event->time_ns, -1);
 }

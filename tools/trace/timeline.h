@@ -86,6 +86,7 @@ struct timeline_kernel {
     uint64_t warps_ns; /* warps that were resident, times how long */
     uint64_t room_ns;  /* warps that the SMs could hold, times how long tasks ran */
     uint64_t count[PPU_COUNTERS];
+    double lanes_rate, transactions_rate;            /* a second, of the task that had most of them */
     uint32_t cta_threads, vregs, wave, shared_bytes; /* of the latest launch; 0: not known */
     uint32_t line;                                   /* of the source; 0: not known */
     uint32_t resident;                               /* CTAs that an SM can hold; 0: not known */
