@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "qemu-device/tier/object.h"
+#include "ppu/macros.h"
 #include "qemu-device/core/tier/request.h"
 #include "qemu-device/core/tier/unit.h"
 
@@ -73,7 +74,7 @@ static bool place_sections(struct object *o)
             (align & (align - 1)) != 0) {
             return false;
         }
-        o->place[i] = (o->all + align - 1) & ~(align - 1);
+        o->place[i] = ppu_align_up64(o->all, align);
         o->all = o->place[i] + s->sh_size;
         if (o->all > TIER_MAX_CODE) {
             return false;

@@ -11,7 +11,8 @@
 
 /* The host's, of those that code can be made for. */
 enum tier_level make_level(void);
-/* With TIER_MADE, *code has answer->bytes, to be freed. The module is loaded the first time. `always`: as TIER_ALWAYS.
+/*
+ * With TIER_MADE, *code has answer->bytes, to be freed. The module is loaded the first time. `always`: as TIER_ALWAYS.
  */
 void make_code(const char *module, const struct tier_unit *unit, bool always, struct tier_answer *answer,
                uint8_t **code);

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "cache/folder.h"
+#include "ppu/macros.h"
 #include "ppu/version.h"
 #include "tools/confine/confine.h"
 #include "tools/translator/serve.h"
@@ -142,7 +143,7 @@ static bool confine(const char *module, int folder)
     };
 
     snprintf(cache, sizeof(cache), "/proc/self/fd/%d", folder);
-    return !confine_rights(false) && !confine_files(paths, sizeof(paths) / sizeof(paths[0]) - (folder < 0)) &&
+    return !confine_rights(false) && !confine_files(paths, PPU_ARRAY_SIZE(paths) - (folder < 0)) &&
            !confine_calls(false);
 }
 
