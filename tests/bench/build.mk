@@ -42,10 +42,10 @@ $(eval $(call ppu_bench,opencl,tests/bench/opencl.py,$(BUILD)/plain/tools/bench-
 
 # The engine beside other implementations of OpenCL (apt install pocl-opencl-icd oclgrind; the set-up does).
 $(eval $(call ppu_tool,bench-kernels,tests/bench/kernels.c tests/bench/platform.c,-D_GNU_SOURCE,-lOpenCL))
-$(eval $(call ppu_bench,engine,tests/bench/engine.py,$(BUILD)/plain/tools/bench-kernels $(BUILD)/opencl/ppu.icd $(QEMU) $(TIER_MODULE) firmware))
+$(eval $(call ppu_bench,engine,tests/bench/engine.py,$(BUILD)/plain/tools/bench-kernels $(BUILD)/opencl/ppu.icd $(QEMU) $(TIER_MODULE) $(BUILD)/plain/tools/ppu-translator firmware))
 $(eval $(call ppu_bench,sanitize,tests/bench/sanitize.py,$(BUILD)/plain/tools/bench-kernels $(BUILD)/opencl/ppu.icd $(QEMU) firmware))
 $(eval $(call ppu_tool,bench-set,tests/bench/set.c tests/bench/platform.c,-D_GNU_SOURCE,-lOpenCL))
-$(eval $(call ppu_bench,set,tests/bench/set.py,$(BUILD)/plain/tools/bench-set $(BUILD)/opencl/ppu.icd $(QEMU) firmware))
+$(eval $(call ppu_bench,set,tests/bench/set.py,$(BUILD)/plain/tools/bench-set $(BUILD)/opencl/ppu.icd $(QEMU) $(TIER_MODULE) $(BUILD)/plain/tools/ppu-translator firmware))
 
 # How compilation grows with a kernel.
 $(eval $(call ppu_bench,compiler,tests/bench/compile.py,$(BUILD)/plain/tools/ppucc))
