@@ -20,6 +20,8 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #define MODULE "build/plain/ppu-tier.so"
@@ -175,6 +177,22 @@ static uint32_t ask_unit(int socket, const struct tier_unit *unit, bool kept, ui
     assert_true(ask(socket, &request, unit, &answer, code));
     *bytes = answer.bytes;
     return answer.result;
+}
+
+static void nothing_without_a_request(void **state)
+{
+    char folder[PATH_BYTES + 8];
+    pid_t pid;
+    int status;
+
+    (void)state;
+    const int socket = translator_start(MODULE, &pid);
+    nanosleep(&(struct timespec){ 0, 50000000 }, NULL);
+    close(socket);
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_int_equal(status, 0);
+    entries_folder(folder);
+    assert_int_equal(access(folder, F_OK), -1);
 }
 
 static void kept_for_the_next(void **state)
@@ -369,6 +387,7 @@ static void gives_up_rights(void **state)
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
+        { "without a request there is not even a folder [A7]", nothing_without_a_request, NULL, NULL, NULL },
         { "a translation is kept for the next process, as it was written [A7]", kept_for_the_next, clean, NULL, NULL },
         { "what is translated for tests is not kept [A7]", only_what_pays, clean, NULL, NULL },
         { "without a cache nothing is kept [A7]", kept_by_nobody, clean, NULL, NULL },

@@ -150,6 +150,9 @@ static bool confine(const char *module, int folder)
 static void run(struct serve_sockets *sockets, const char *module)
 {
     keep_only(sockets);
+    if (!serve_await(sockets)) {
+        return; /* no loop was hot: no folder is made */
+    }
     const int folder = cache_folder_open(STORE_FOLDER);
     if (confine(module, folder)) {
         serve(sockets, module, folder);

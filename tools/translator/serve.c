@@ -100,6 +100,39 @@ static bool serve_one(int socket, const char *module, int folder)
     return sent;
 }
 
+/* Those that have closed have no descriptor from then on; how many are left. */
+static size_t drop_closed(struct pollfd *wait, size_t count, bool *asked)
+{
+    size_t open = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        char byte;
+        if (wait[i].fd >= 0 && wait[i].revents != 0) {
+            const bool has = recv(wait[i].fd, &byte, 1, MSG_PEEK) > 0;
+            *asked = *asked || has;
+            wait[i].fd = has ? wait[i].fd : -1;
+        }
+        open += wait[i].fd >= 0;
+    }
+    return open;
+}
+
+bool serve_await(const struct serve_sockets *sockets)
+{
+    struct pollfd wait[SERVE_MOST_SOCKETS];
+    bool asked = false;
+
+    for (size_t i = 0; i < sockets->count; i++) {
+        wait[i] = (struct pollfd){ .fd = sockets->socket[i], .events = POLLIN };
+    }
+    do {
+        if (poll(wait, sockets->count, -1) < 0 && errno != EINTR) {
+            return false;
+        }
+    } while (drop_closed(wait, sockets->count, &asked) != 0 && !asked);
+    return asked;
+}
+
 void serve(struct serve_sockets *sockets, const char *module, int folder)
 {
     struct pollfd wait[SERVE_MOST_SOCKETS];

@@ -3,6 +3,7 @@
 #ifndef TOOLS_TRANSLATOR_SERVE_H
 #define TOOLS_TRANSLATOR_SERVE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #define SERVE_MOST_SOCKETS 16u
@@ -12,6 +13,8 @@ struct serve_sockets {
     size_t count;
 };
 
+/* Waits for the first request; false: all devices have gone without one. */
+bool serve_await(const struct serve_sockets *sockets);
 /* `module`: path of what makes code. The caller has given up what it does not need. */
 void serve(struct serve_sockets *sockets, const char *module, int folder);
 
