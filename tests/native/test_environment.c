@@ -163,7 +163,7 @@ static void read_line(FILE *file, char line[LINE_BYTES])
     }
 }
 
-/* One line for each device; in deterministic machines the same each time. */
+/* One line for each device; in deterministic machines kernels count the same each time. */
 static void counted(void **state)
 {
     char line[2][LINE_BYTES];
@@ -179,13 +179,13 @@ static void counted(void **state)
     read_line(file, line[1]);
     assert_null(fgets(line[0] + LINE_BYTES - 2, 2, file));
     fclose(file);
-    static const char *const names[] = {
-        "INSNS", "LANES", "TRANSACTIONS", "DIVERGENT", "BUSY_NS", "MCU_NS", "TIME_NS"
-    };
+    /* How far the device's clock is, with what the firmware did meanwhile, is a matter of when this program looks. */
+    static const char *const names[] = { "INSNS", "LANES", "TRANSACTIONS", "DIVERGENT", "BUSY_NS" };
     for (size_t i = 0; i < PPU_ARRAY_SIZE(names); i++) {
         assert_int_equal(number_in(line[0], names[i]), number_in(line[1], names[i]));
     }
     assert_in_range(number_in(line[0], "MCU_NS"), 1000, 100000000);
+    assert_in_range(number_in(line[0], "MCU_NS"), 1000, number_in(line[0], "TIME_NS"));
     assert_in_range(number_in(line[0], "INSNS"), CTAS, 100 * CTAS);
     assert_int_equal(number_in(line[0], "LANES"), 32 * number_in(line[0], "INSNS"));
 }
