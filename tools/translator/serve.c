@@ -13,48 +13,12 @@
 #include "tools/translator/make.h"
 #include "tools/translator/store.h"
 
-static bool receive_all(int socket, void *to, size_t bytes)
-{
-    uint8_t *at = to;
-
-    while (bytes != 0) {
-        const ssize_t got = recv(socket, at, bytes, 0);
-        if (got < 0 && errno == EINTR) {
-            continue;
-        }
-        if (got <= 0) {
-            return false;
-        }
-        at += got;
-        bytes -= (size_t)got;
-    }
-    return true;
-}
-
-static bool send_all(int socket, const void *from, size_t bytes)
-{
-    const uint8_t *at = from;
-
-    while (bytes != 0) {
-        const ssize_t sent = send(socket, at, bytes, MSG_NOSIGNAL);
-        if (sent < 0 && errno == EINTR) {
-            continue;
-        }
-        if (sent <= 0) {
-            return false;
-        }
-        at += sent;
-        bytes -= (size_t)sent;
-    }
-    return true;
-}
-
 /* False: the device has gone, or sends what is no request. */
 static bool receive_request(int socket, struct tier_request *request, struct tier_unit *unit)
 {
     memset(unit, 0, sizeof(*unit));
-    return receive_all(socket, request, sizeof(*request)) && request->bytes <= sizeof(*unit) &&
-           receive_all(socket, unit, request->bytes);
+    return tier_receive(socket, request, sizeof(*request)) && request->bytes <= sizeof(*unit) &&
+           tier_receive(socket, unit, request->bytes);
 }
 
 static bool is_unit(const struct tier_unit *unit, size_t bytes)
@@ -95,7 +59,7 @@ static bool serve_one(int socket, const char *module, int folder)
     if (request.layout == tier_layout()) {
         answer_unit(&request, &unit, module, folder, &answer, &code);
     }
-    const bool sent = send_all(socket, &answer, sizeof(answer)) && send_all(socket, code, answer.bytes);
+    const bool sent = tier_send(socket, &answer, sizeof(answer)) && tier_send(socket, code, answer.bytes);
     free(code);
     return sent;
 }

@@ -7,7 +7,12 @@
 #ifndef QEMU_DEVICE_CORE_TIER_REQUEST_H
 #define QEMU_DEVICE_CORE_TIER_REQUEST_H
 
+#include <errno.h>
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
+#include <sys/socket.h>
+#include <sys/types.h>
 
 #define TIER_MAX_CODE (4u << 20) /* bytes of a translation */
 
@@ -43,5 +48,42 @@ struct tier_answer {
     uint32_t wave;
     uint32_t insns;
 };
+
+/* Both wait until all of it has gone through; false: the other end has closed. */
+static inline bool tier_send(int socket, const void *from, size_t bytes)
+{
+    const uint8_t *at = (const uint8_t *)from;
+
+    while (bytes != 0) {
+        const ssize_t sent = send(socket, at, bytes, MSG_NOSIGNAL);
+        if (sent < 0 && errno == EINTR) {
+            continue;
+        }
+        if (sent <= 0) {
+            return false;
+        }
+        at += sent;
+        bytes -= (size_t)sent;
+    }
+    return true;
+}
+
+static inline bool tier_receive(int socket, void *to, size_t bytes)
+{
+    uint8_t *at = (uint8_t *)to;
+
+    while (bytes != 0) {
+        const ssize_t got = recv(socket, at, bytes, 0);
+        if (got < 0 && errno == EINTR) {
+            continue;
+        }
+        if (got <= 0) {
+            return false;
+        }
+        at += got;
+        bytes -= (size_t)got;
+    }
+    return true;
+}
 
 #endif

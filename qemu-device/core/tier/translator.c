@@ -4,48 +4,8 @@
 #include "qemu-device/core/tier/translator.h"
 #include "qemu-device/core/tier/unit.h"
 
-#include <errno.h>
-#include <stdbool.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/socket.h>
-#include <sys/types.h>
-
-static bool send_all(int socket, const void *from, size_t bytes)
-{
-    const uint8_t *at = from;
-
-    while (bytes != 0) {
-        const ssize_t sent = send(socket, at, bytes, MSG_NOSIGNAL);
-        if (sent < 0 && errno == EINTR) {
-            continue;
-        }
-        if (sent <= 0) {
-            return false;
-        }
-        at += sent;
-        bytes -= (size_t)sent;
-    }
-    return true;
-}
-
-static bool receive_all(int socket, void *to, size_t bytes)
-{
-    uint8_t *at = to;
-
-    while (bytes != 0) {
-        const ssize_t got = recv(socket, at, bytes, 0);
-        if (got < 0 && errno == EINTR) {
-            continue;
-        }
-        if (got <= 0) {
-            return false;
-        }
-        at += got;
-        bytes -= (size_t)got;
-    }
-    return true;
-}
 
 static bool is_answer(const struct tier_answer *answer, const struct tier_unit *unit, enum tier_how how)
 {
@@ -65,7 +25,7 @@ static bool receive_code(int socket, const struct tier_answer *answer, struct ti
     if (memory == MAP_FAILED) {
         return false;
     }
-    if (!receive_all(socket, memory, answer->bytes) || mprotect(memory, answer->bytes, PROT_READ | PROT_EXEC) != 0) {
+    if (!tier_receive(socket, memory, answer->bytes) || mprotect(memory, answer->bytes, PROT_READ | PROT_EXEC) != 0) {
         munmap(memory, answer->bytes);
         return false;
     }
@@ -86,8 +46,8 @@ int translator_ask(int socket, const struct tier_unit *unit, enum tier_how how, 
     };
     struct tier_answer answer;
 
-    if (!send_all(socket, &request, sizeof(request)) || !send_all(socket, unit, request.bytes) ||
-        !receive_all(socket, &answer, sizeof(answer)) || !is_answer(&answer, unit, how) ||
+    if (!tier_send(socket, &request, sizeof(request)) || !tier_send(socket, unit, request.bytes) ||
+        !tier_receive(socket, &answer, sizeof(answer)) || !is_answer(&answer, unit, how) ||
         (answer.result == TIER_MADE && !receive_code(socket, &answer, out))) {
         return -1;
     }
