@@ -295,7 +295,8 @@ $(BUILD)/qemu/tree.stamp:
 # Fetching and configuring QEMU keep one processor busy, the device's core another.
 $(BUILD)/qemu/prepared: | $(BUILD)/qemu/tree.stamp
 	$(Q)qemu-device/overlay/build prepare
-$(QEMU): $(BUILD)/qemu-source.txt $(if $(QEMU_SRC),FORCE) $(BUILD)/plain/tools/ppu-confine | $(BUILD)/qemu/prepared
+# What translates loops beside it is of the same build, where it is built: the demo has no LLVM.
+$(QEMU): $(BUILD)/qemu-source.txt $(if $(QEMU_SRC),FORCE) $(BUILD)/plain/tools/ppu-confine | $(BUILD)/qemu/prepared $(wildcard $(TIER_MODULE) $(BUILD)/plain/tools/ppu-translator)
 	$(call say,QEMU,$@)
 	$(Q)qemu-device/overlay/build
 

@@ -64,7 +64,8 @@ static bool serve_one(int socket, const char *module, int folder)
     return sent;
 }
 
-/* Those that have closed have no descriptor from then on; how many are left. */
+/* Takes descriptors away from those that have closed, and counts how many are left. `asked`: set when one has a
+ * request. */
 static size_t drop_closed(struct pollfd *wait, size_t count, bool *asked)
 {
     size_t open = 0;
