@@ -14,8 +14,6 @@
 #define PROGRAM "build/plain/tools/ppu-translator"
 #define THERE 3 /* its descriptor of the socket */
 
-extern char **environ;
-
 int translator_start(const char *module, pid_t *pid)
 {
     int ends[2];

@@ -172,7 +172,7 @@ static uint32_t ask_unit(int socket, const struct tier_unit *unit, bool kept, ui
 {
     const struct tier_request request = { tier_layout(), (uint32_t)tier_unit_bytes(unit),
                                           kept ? TIER_KEPT_ONLY : TIER_WORTH };
-    struct tier_answer answer;
+    struct tier_answer answer = { 0 };
 
     assert_true(ask(socket, &request, unit, &answer, code));
     *bytes = answer.bytes;
@@ -233,7 +233,7 @@ static void only_what_pays(void **state)
     uint8_t *const code = malloc(TIER_MAX_CODE);
     struct tier_unit unit = all.unit;
     struct tier_request request = { tier_layout(), 0, TIER_ALWAYS };
-    struct tier_answer answer;
+    struct tier_answer answer = { 0 };
     uint32_t bytes;
 
     (void)state;
@@ -280,7 +280,7 @@ static void requests_that_are_none(void **state)
     uint8_t *const code = malloc(TIER_MAX_CODE);
     struct tier_unit unit = all.unit;
     struct tier_request request = { tier_layout() + 1, (uint32_t)tier_unit_bytes(&unit), 0 };
-    struct tier_answer answer;
+    struct tier_answer answer = { 0 };
     uint32_t bytes;
 
     (void)state;
