@@ -129,7 +129,8 @@ static void try_answer(const uint8_t *bytes, size_t count)
     }
 }
 
-/* What the translator is given is a module too. It may be shorter: vectors made of more parts than they have end early.
+/*
+ * What the translator is given is a module too. It may be shorter: vectors made of more parts than they have end early.
  */
 static void try_respelling(const uint8_t *il, size_t count)
 {
