@@ -3,6 +3,7 @@
 
 #include "compiler/analysis/ir.h"
 #include "compiler/irpass/sanitize/access.h"
+#include "compiler/irpass/sanitize/calls.h"
 #include "compiler/irpass/sanitize/elements.h"
 #include "compiler/irpass/sanitize/emit.h"
 #include "compiler/irpass/sanitize/guard.h"
@@ -439,32 +440,6 @@ static void mark_call(struct call *call)
     }
 }
 
-struct list {
-    struct compilation *compilation;
-    LLVMValueRef *insns;
-    uint32_t count;
-    unsigned cap;
-};
-
-static void add_call(LLVMValueRef insn, void *opaque)
-{
-    struct list *list = opaque;
-
-    if (ir_is_instruction(insn, LLVMCall) && !ir_called(insn)) {
-        list->insns = arena_grow(&list->compilation->arena, list->insns, sizeof(LLVMValueRef), list->count, &list->cap);
-        list->insns[list->count++] = insn;
-    }
-}
-
-/* All calls of functions that have no body. */
-static struct list list_calls(struct compilation *compilation, LLVMValueRef function)
-{
-    struct list list = { .compilation = compilation };
-
-    ir_each_instruction(function, add_call, &list);
-    return list;
-}
-
 void argument_mark(struct compilation *compilation, LLVMValueRef function)
 {
     struct call call = { .e = { compilation, NULL } };
@@ -472,7 +447,8 @@ void argument_mark(struct compilation *compilation, LLVMValueRef function)
     if ((compilation->options->sanitize & PPU_SANITIZE_ARGUMENT) == 0) {
         return;
     }
-    struct list list = list_calls(compilation, function);
+    struct call_list list = { .compilation = compilation };
+    calls_add(&list, function);
     call.e.builder = LLVMCreateBuilderInContext(compilation->llvm);
     for (uint32_t i = 0; i < list.count; i++) {
         call.insn = list.insns[i];
@@ -644,11 +620,12 @@ static bool begins_elsewhere(const struct compilation *compilation)
 
 void argument_check(struct compilation *compilation, LLVMValueRef function)
 {
-    struct list list = list_calls(compilation, function);
+    struct call_list list = { .compilation = compilation };
     struct call call = { .e = { compilation, LLVMCreateBuilderInContext(compilation->llvm) } };
     struct counts counts = { .compared = NULL };
     uint32_t shown = 0;
 
+    calls_add(&list, function);
     if (sanitize_has_cells(compilation, function)) {
         LLVMPositionBuilderBefore(call.e.builder, LLVMGetFirstInstruction(LLVMGetEntryBasicBlock(function)));
         counts.compared = new_count(&call.e);

@@ -4,6 +4,7 @@
 #include "compiler/analysis/ir.h"
 #include "compiler/base/enqueue_flag.h"
 #include "compiler/irpass/sanitize/access.h"
+#include "compiler/irpass/sanitize/calls.h"
 #include "compiler/irpass/sanitize/emit.h"
 #include "compiler/irpass/sanitize/guard.h"
 #include "ppu/macros.h"
@@ -151,25 +152,8 @@ static void mark_create(const struct emitter *e, LLVMValueRef call)
     emit_call(e, SET, LLVMVoidTypeInContext(e->compilation->llvm), arguments, 2);
 }
 
-struct list {
-    struct compilation *compilation;
-    LLVMValueRef *insns;
-    uint32_t count;
-    unsigned cap;
-};
-
-static void add_call(LLVMValueRef insn, void *opaque)
-{
-    struct list *list = opaque;
-
-    if (ir_is_instruction(insn, LLVMCall) && !ir_called(insn)) {
-        list->insns = arena_grow(&list->compilation->arena, list->insns, sizeof(LLVMValueRef), list->count, &list->cap);
-        list->insns[list->count++] = insn;
-    }
-}
-
 /* True when a task waits for what the variable, or one of its elements, holds. */
-static bool waits_on(const struct list *list, LLVMValueRef variable)
+static bool waits_on(const struct call_list *list, LLVMValueRef variable)
 {
     for (uint32_t i = 0; i < list->count; i++) {
         const struct enqueuer *enqueuer = enqueuer_of(list->insns[i]);
@@ -186,7 +170,7 @@ static bool waits_on(const struct list *list, LLVMValueRef variable)
 }
 
 /* True when the event is stored where a task waits for it, or copied to there in so many steps. */
-static bool is_waited_for(const struct list *list, LLVMValueRef event, uint32_t steps)
+static bool is_waited_for(const struct call_list *list, LLVMValueRef event, uint32_t steps)
 {
     bool waited = false;
 
@@ -212,7 +196,7 @@ static bool sets_nothing(const struct compilation *compilation)
     return !set || !LLVMGetFirstUse(set);
 }
 
-static void mark_creates(const struct emitter *e, const struct list *list)
+static void mark_creates(const struct emitter *e, const struct call_list *list)
 {
     for (uint32_t i = 0; i < list->count; i++) {
         if (strcmp(ir_callee(list->insns[i]), CREATE) == 0 && is_waited_for(list, list->insns[i], STEPS_MOST)) {
@@ -224,13 +208,13 @@ static void mark_creates(const struct emitter *e, const struct list *list)
 void loss_mark(struct compilation *compilation)
 {
     struct emitter e = { compilation, NULL };
-    struct list list = { .compilation = compilation };
+    struct call_list list = { .compilation = compilation };
 
     if ((compilation->options->sanitize & PPU_SANITIZE_LOST) == 0) {
         return;
     }
     for (LLVMValueRef f = LLVMGetFirstFunction(compilation->module); f; f = LLVMGetNextFunction(f)) {
-        ir_each_instruction(f, add_call, &list);
+        calls_add(&list, f);
     }
     e.builder = LLVMCreateBuilderInContext(compilation->llvm);
     if (sets_nothing(compilation)) {
