@@ -51,7 +51,7 @@ static cl_int check_new(cl_context context, cl_mem_flags flags, size_t bytes, co
 
 static enum ppu_err give_bytes(cl_mem buffer)
 {
-    enum ppu_err err = ppu_memory_create(buffer->context->ppu, PPU_MEMORY_VRAM, buffer->bytes, &buffer->own);
+    enum ppu_err err = memory_take_vram(buffer->context, buffer->bytes, &buffer->own);
 
     if (err == PPU_OK) {
         buffer->at = ppu_memory_host(buffer->own);

@@ -179,13 +179,9 @@ static cl_context context_new(cl_uint count, const cl_device_id *devices, const 
         free(context);
         return NULL;
     }
+    service_thread_drain(); /* behind the memory of contexts that are still being closed it would split the VRAM */
     enum ppu_err err = open_spaces(context, count, devices);
-    if (err != PPU_OK) { /* maybe because others are still being closed */
-        close_spaces(context);
-        service_thread_drain();
-        err = open_spaces(context, count, devices);
-    }
-    if (err != PPU_OK) { /* or because their programs are still being compiled */
+    if (err != PPU_OK) { /* maybe because programs of others are still being compiled */
         close_spaces(context);
         compile_thread_settle();
         service_thread_drain();

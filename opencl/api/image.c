@@ -258,13 +258,12 @@ static enum ppu_err share_bytes(cl_mem memory, cl_mem parent)
     memory->va = parent->va;
     memory->shadow = parent->shadow;
     memory->host_ptr = parent->host_ptr;
-    return ppu_memory_create(memory->context->ppu, PPU_MEMORY_VRAM, sizeof(struct ppu_surface), &memory->own);
+    return memory_take_vram(memory->context, sizeof(struct ppu_surface), &memory->own);
 }
 
 static enum ppu_err give_bytes(cl_mem memory, void *host_ptr)
 {
-    enum ppu_err err =
-        ppu_memory_create(memory->context->ppu, PPU_MEMORY_VRAM, PPU_SURFACE_ALIGN + memory->bytes, &memory->own);
+    enum ppu_err err = memory_take_vram(memory->context, PPU_SURFACE_ALIGN + memory->bytes, &memory->own);
 
     if (err != PPU_OK) {
         return err;

@@ -7,6 +7,7 @@
 #include "opencl/api/image.h"
 #include "opencl/api/info.h"
 #include "opencl/api/marks.h"
+#include "opencl/submit/service_thread.h"
 
 #define ACCESS_FLAGS ((cl_mem_flags)(CL_MEM_READ_WRITE | CL_MEM_WRITE_ONLY | CL_MEM_READ_ONLY))
 #define HOST_PTR_FLAGS ((cl_mem_flags)(CL_MEM_USE_HOST_PTR | CL_MEM_ALLOC_HOST_PTR | CL_MEM_COPY_HOST_PTR))
@@ -101,6 +102,17 @@ cl_mem memory_new(cl_context context, cl_mem_flags flags, size_t bytes)
     memory->bytes = bytes;
     object_use(context);
     return memory;
+}
+
+enum ppu_err memory_take_vram(cl_context context, uint64_t bytes, struct ppu_memory **out)
+{
+    enum ppu_err err = ppu_memory_create(context->ppu, PPU_MEMORY_VRAM, bytes, out);
+
+    if (err == PPU_ERR_NO_VRAM) { /* maybe because contexts are still being closed */
+        service_thread_drain();
+        err = ppu_memory_create(context->ppu, PPU_MEMORY_VRAM, bytes, out);
+    }
+    return err;
 }
 
 void memory_destroy(void *object)

@@ -166,6 +166,7 @@ static void *serve_queue(void *opaque)
     cl_command_queue queue = opaque;
     cl_context context = queue->context;
 
+    service_thread_excuse();
     pthread_mutex_lock(&context->lock);
     const struct ready_list *ready = &queue->ready[WORK_ON_HOST];
     while (!queue->stopping || ready->first) {

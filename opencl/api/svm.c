@@ -8,6 +8,7 @@
 #include "opencl/api/mapping.h"
 #include "opencl/api/queue.h"
 #include "opencl/api/transfer.h"
+#include "opencl/submit/service_thread.h"
 #include "ppu/mmu.h"
 
 #define ACCESS_FLAGS ((cl_svm_mem_flags)(CL_MEM_READ_WRITE | CL_MEM_WRITE_ONLY | CL_MEM_READ_ONLY))
@@ -46,6 +47,17 @@ bool svm_piece(cl_context context, const void *at, uint64_t *start, uint64_t *by
     return svm;
 }
 
+static enum ppu_err take_vram(struct svm *svm, struct ppu_device *device)
+{
+    enum ppu_err err = ppu_memory_alloc(device, PPU_MEMORY_VRAM, svm->bytes, &svm->memory);
+
+    if (err == PPU_ERR_NO_VRAM) { /* maybe because contexts are still being closed */
+        service_thread_drain();
+        err = ppu_memory_alloc(device, PPU_MEMORY_VRAM, svm->bytes, &svm->memory);
+    }
+    return err;
+}
+
 static struct svm *svm_new(cl_context context, size_t bytes)
 {
     struct svm *svm = calloc(1, sizeof(*svm));
@@ -53,12 +65,12 @@ static struct svm *svm_new(cl_context context, size_t bytes)
     if (!svm) {
         return NULL;
     }
-    if (ppu_memory_alloc(context->device->ppu, PPU_MEMORY_VRAM, bytes, &svm->memory) != PPU_OK) {
+    svm->bytes = bytes;
+    if (take_vram(svm, context->device->ppu) != PPU_OK) {
         free(svm);
         return NULL;
     }
     svm->at = ppu_memory_host(svm->memory);
-    svm->bytes = bytes;
     const ppu_va_t va = { (uint64_t)(uintptr_t)svm->at };
     if (ppu_memory_map_at(svm->memory, context->ppu, 0, va) != PPU_OK) {
         ppu_memory_free(svm->memory);

@@ -12,6 +12,7 @@
 #include "opencl/api/record.h"
 #include "opencl/submit/printf.h"
 #include "opencl/submit/sanitizer.h"
+#include "opencl/submit/service_thread.h"
 #include "opencl/submit/warm_up.h"
 #include "ppu/macros.h"
 #include "ppu/sem.h"
@@ -287,6 +288,7 @@ static void *serve_submitter(void *opaque)
     struct submitter *submitter = opaque;
     cl_command_queue queue = submitter->queue;
 
+    service_thread_excuse();
     pthread_mutex_lock(&queue->context->lock);
     while (!queue->stopping || submitter->count > 0) {
         if (submitter->count > 0) {

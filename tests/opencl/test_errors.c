@@ -5,8 +5,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "opencl/api/cl_ppu.h"
+#include "ppu/macros.h"
 #include "tests/opencl/fixture.h"
 
 #define expect(call, error) assert_int_equal((call), (error))
@@ -195,6 +197,95 @@ static void memory_ends(void **state)
     check(clReleaseMemObject(fixture_buffer(f, 0, largest, NULL)));
 }
 
+static void CL_CALLBACK take_long(cl_context context, void *user)
+{
+    const struct timespec pause = { .tv_nsec = 100000000 };
+
+    (void)context;
+    (void)user;
+    nanosleep(&pause, NULL);
+}
+
+/* A context with a queue. When both are released it takes 100 ms to be closed. */
+static cl_context slow_context(const struct fixture *f, cl_command_queue *queue)
+{
+    cl_int error = CL_SUCCESS;
+    cl_context context = clCreateContext(NULL, 1, &f->device, NULL, NULL, &error);
+
+    check(error);
+    check(clSetContextDestructorCallback(context, take_long, NULL));
+    *queue = clCreateCommandQueueWithProperties(context, f->device, NULL, &error);
+    check(error);
+    return context;
+}
+
+static void close_context(cl_context context, cl_command_queue queue)
+{
+    check(clReleaseContext(context));
+    check(clReleaseCommandQueue(queue));
+}
+
+/* Takes all that is left, in pieces of `bytes` and of every half of it, behind the first `count`. Returns the count. */
+static size_t take_all(struct fixture *f, size_t bytes, cl_mem *pieces, size_t count, size_t room)
+{
+    cl_int error = CL_SUCCESS;
+
+    for (; bytes >= 0x10000; bytes /= 2) {
+        error = CL_SUCCESS;
+        while (error == CL_SUCCESS) {
+            assert_true(count < room);
+            pieces[count] = clCreateBuffer(f->context, 0, bytes, NULL, &error);
+            count += error == CL_SUCCESS;
+        }
+        assert_int_equal(error, CL_MEM_OBJECT_ALLOCATION_FAILURE);
+    }
+    return count;
+}
+
+static void memory_of_closed_contexts_is_waited_for(void **state)
+{
+    struct fixture *f = *state;
+    const struct timespec pause = { .tv_nsec = 500000000 };
+    cl_ulong largest = 0;
+    cl_mem pieces[400] = { NULL };
+    const size_t room = PPU_ARRAY_SIZE(pieces);
+    cl_command_queue queue[2] = { NULL };
+    cl_context context[2];
+
+    check(clGetDeviceInfo(f->device, CL_DEVICE_MAX_MEM_ALLOC_SIZE, sizeof(largest), &largest, NULL));
+    context[0] = slow_context(f, &queue[0]);
+    context[1] = slow_context(f, &queue[1]);
+    size_t count = take_all(f, largest, pieces, 0, room);
+    close_context(context[0], queue[0]);
+    close_context(context[1], queue[1]); /* what its queue has is given back when the first is closed */
+    size_t full = take_all(f, 0x10000, pieces, count, room);
+    assert_true(full > count);
+    nanosleep(&pause, NULL);
+    count = take_all(f, 0x10000, pieces, full, room);
+    assert_int_equal(count, full);
+    while (count > 0) {
+        check(clReleaseMemObject(pieces[--count]));
+    }
+}
+
+/* A context behind the memory of one that is being closed would leave a hole, and nothing large fits any more. */
+static void closed_contexts_leave_no_holes(void **state)
+{
+    struct fixture *f = *state;
+    cl_ulong largest = 0;
+    cl_command_queue queue[4] = { NULL };
+    cl_context context[4];
+
+    check(clGetDeviceInfo(f->device, CL_DEVICE_MAX_MEM_ALLOC_SIZE, sizeof(largest), &largest, NULL));
+    context[0] = slow_context(f, &queue[0]);
+    for (int i = 1; i < 4; i++) {
+        close_context(context[i - 1], queue[i - 1]);
+        context[i] = slow_context(f, &queue[i]);
+    }
+    check(clReleaseMemObject(fixture_buffer(f, 0, largest, NULL)));
+    close_context(context[3], queue[3]);
+}
+
 static void a_missing_compiler_is_told(void **state)
 {
     struct fixture *f = *state;
@@ -374,6 +465,8 @@ int main(void)
         cl_test("unknown queries and small rooms get their errors [F6]", queries_are_checked),
         cl_test("launches want arguments, a space that ends, and their own context [F6]", launches_are_checked),
         cl_test("when memory ends it is told, and it comes back [F6]", memory_ends),
+        cl_test("memory of contexts that are being closed is waited for [F6]", memory_of_closed_contexts_is_waited_for),
+        cl_test("contexts that are being closed leave no holes behind", closed_contexts_leave_no_holes),
         cl_test("a compiler that is not there is told [F6]", a_missing_compiler_is_told),
         cl_test("a kernel's fault is told with command, cause and place", a_fault_is_told),
         cl_test("a queue's time limit ends kernels and what they enqueue, and is named", time_is_limited),
