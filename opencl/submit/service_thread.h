@@ -20,7 +20,7 @@ struct errand {
 void service_thread_post(struct errand *errand);
 /* Runs it and returns when it is done. */
 void service_thread_call(struct errand *errand);
-/* Of a thread whose end an errand may wait for: it must not wait for errands. */
+/* A thread whose end an errand may wait for calls this first: it must not wait for errands. */
 void service_thread_excuse(void);
 /* Returns when all that was to be run before has been: what had its last use then is given back. Not in a thread that
  * is excused: there it returns at once. */
