@@ -9,7 +9,8 @@
 struct core;
 struct dist_task;
 
-void sm_wake(struct core *core); /* there may be CTAs to take [any] */
+void sm_wake(struct core *core);  /* warps may go on, and there may be CTAs to take [any] */
+void sm_offer(struct core *core); /* there may be CTAs to take [any] */
 /* Attention: give back the slot's CTAs, or save them, as dist_killing() and dist_saving() say. [any] */
 void sm_kill(struct core *core, uint32_t slot);
 void sm_flush(struct core *core,

@@ -293,6 +293,11 @@ void sm_wake(struct core *core)
     core_kick(core);
 }
 
+void sm_offer(struct core *core)
+{
+    sm_wake(core);
+}
+
 void sm_kill(struct core *core, uint32_t slot)
 {
     (void)slot; /* every step looks at dist_killing() */

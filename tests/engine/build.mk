@@ -39,6 +39,7 @@ TIMEOUT_engine-pause := 240
 # With the address sanitizer it looks at no time.
 SERIAL_engine-pause := plain
 $(eval $(call engine_test,pause,asan plain,tests/engine/worst.c))
+$(eval $(call engine_test,pool,asan tsan plain))
 $(eval $(call engine_test,litmus))
 $(eval $(call engine_test,pending_adds,asan plain))
 $(eval $(call engine_test,progress))

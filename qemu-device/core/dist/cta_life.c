@@ -77,7 +77,7 @@ static void ctas_end(struct core *core, uint32_t sm, const struct dist_cta *cta,
     bool wake = dist_take_stirred(&core->dist);
     pthread_mutex_unlock(&core->dist.lock);
     if (wake) {
-        sm_wake(core);
+        sm_offer(core);
     }
 }
 
@@ -152,7 +152,7 @@ void dist_saved(struct core *core, uint32_t sm, const struct dist_cta *cta, bool
     bool wake = dist_take_stirred(&core->dist);
     pthread_mutex_unlock(&core->dist.lock);
     if (wake) {
-        sm_wake(core);
+        sm_offer(core);
     }
 }
 

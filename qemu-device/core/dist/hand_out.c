@@ -190,7 +190,7 @@ bool dist_take(struct core *core, uint32_t sm, const struct dist_room *room, str
     bool wake = dist_take_stirred(&core->dist);
     pthread_mutex_unlock(&core->dist.lock);
     if (wake) {
-        sm_wake(core);
+        sm_offer(core);
     }
     if (given) {
         if (out->number == 0 && !out->saved) {

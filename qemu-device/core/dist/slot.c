@@ -27,7 +27,7 @@ void dist_start(struct core *core, uint32_t index, uint32_t tmd_off)
         core_device_error(core, PPU_DEVERR_SLOT);
         return;
     }
-    sm_wake(core);
+    sm_offer(core);
     core_timer_request(core);
 }
 
@@ -62,7 +62,7 @@ void dist_control(struct core *core, uint32_t index, uint32_t command)
         sm_kill(core, index);
     }
     if (wake) {
-        sm_wake(core);
+        sm_offer(core);
     }
     core_timer_request(core);
 }
@@ -87,7 +87,7 @@ void dist_limit(struct core *core, uint32_t index, uint32_t limit)
     bool more = slot_limit(core, &core->dist.slot[index], limit);
     pthread_mutex_unlock(&core->dist.lock);
     if (more) {
-        sm_wake(core);
+        sm_offer(core);
         core_timer_request(core);
     }
 }

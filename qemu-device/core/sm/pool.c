@@ -4,6 +4,7 @@
 
 #include "qemu-device/core/sm/pool.h"
 #include "ppu/macros.h"
+#include "ppu/poll.h"
 #include "qemu-device/core/attention.h"
 #include "qemu-device/core/core.h"
 #include "qemu-device/core/core_private.h"
@@ -18,6 +19,7 @@
 #include "qemu-device/core/sm/warp.h"
 #include "qemu-device/core/tier/tier.h"
 
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -65,6 +67,54 @@ static void worker_park(struct sm_pool *pool)
     pool->parked--;
 }
 
+static uint64_t now_ns(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
+}
+
+/* There is a reason to look again, or to park or end. */
+static bool is_worker_called(const struct sm_pool *pool, uint64_t epoch)
+{
+    return __atomic_load_n(&pool->epoch, __ATOMIC_SEQ_CST) != epoch || sm_pool_paused(pool);
+}
+
+/* Without the lock. */
+static void look_until_called(struct sm_worker *worker, uint64_t epoch, uint64_t before_ns, uint64_t until_ns)
+{
+    while (!is_worker_called(worker->pool, epoch) && before_ns < until_ns) {
+        sched_yield();
+        uint64_t after_ns = now_ns();
+        if (after_ns - before_ns >= PPU_POLL_CROWDED_NS) {
+            ppu_poll_crowded(&worker->poll, after_ns);
+            break;
+        }
+        before_ns = after_ns;
+    }
+}
+
+/* Until there is a reason to look again; it may be without one. Enters and leaves with the lock. */
+static void wait_work(struct sm_worker *worker, uint64_t epoch)
+{
+    struct sm_pool *pool = worker->pool;
+    const uint64_t began_ns = now_ns();
+    const uint32_t window_ns = pool->looks ? 0 : ppu_poll_begin(&worker->poll, began_ns);
+
+    if (window_ns != 0) {
+        pool->looks = true;
+        pthread_mutex_unlock(&pool->lock);
+        look_until_called(worker, epoch, began_ns, began_ns + window_ns);
+        pthread_mutex_lock(&pool->lock);
+        pool->looks = false;
+    }
+    if (!pool->quit && !is_worker_called(pool, epoch)) {
+        pthread_cond_wait(&pool->wake, &pool->lock);
+    }
+    ppu_poll_end(&worker->poll, now_ns() - began_ns);
+}
+
 static void *worker_main(void *argument)
 {
     struct sm_worker *worker = argument;
@@ -80,6 +130,7 @@ static void *worker_main(void *argument)
         }
         pthread_mutex_unlock(&pool->lock);
         enum sm_activity activity = worker_turn(worker);
+        sm_pool_share_offers(pool);
         pthread_mutex_lock(&pool->lock);
         if (activity == SM_BUSY || epoch != pool->epoch || pool->paused || pool->quit) {
             continue;
@@ -87,15 +138,15 @@ static void *worker_main(void *argument)
         if (activity == SM_STALLED) {
             wait_retry(pool);
         } else {
-            pthread_cond_wait(&pool->wake, &pool->lock);
+            wait_work(worker, epoch);
         }
     }
     pthread_mutex_unlock(&pool->lock);
     return NULL;
 }
 
-/* [any] */
-static void stir(struct sm_pool *pool)
+/* `all`: each thread is to look. Else the one that looks already will do, when there is one. [any] */
+static void stir(struct sm_pool *pool, bool all)
 {
     if (sm_pool_in_slices(pool)) {
         __atomic_store_n(&pool->stirred, 1, __ATOMIC_SEQ_CST);
@@ -103,7 +154,19 @@ static void stir(struct sm_pool *pool)
         return;
     }
     pthread_mutex_lock(&pool->lock);
-    pool->epoch++;
+    __atomic_store_n(&pool->epoch, pool->epoch + 1, __ATOMIC_SEQ_CST);
+    const bool spares = pool->looks && !all;
+    __atomic_store_n(&pool->spared, spares || (pool->spared && !all), __ATOMIC_SEQ_CST);
+    if (!spares) {
+        pthread_cond_broadcast(&pool->wake);
+    }
+    pthread_mutex_unlock(&pool->lock);
+}
+
+void sm_pool_wake_spared(struct sm_pool *pool)
+{
+    pthread_mutex_lock(&pool->lock);
+    __atomic_store_n(&pool->spared, false, __ATOMIC_SEQ_CST);
     pthread_cond_broadcast(&pool->wake);
     pthread_mutex_unlock(&pool->lock);
 }
@@ -115,14 +178,22 @@ static void call_attention(struct sm_pool *pool)
     }
 }
 
-void sm_wake(struct core *core)
+static void wake(struct sm_pool *pool, bool all)
 {
-    struct sm_pool *pool = *core_sm_pool(core);
-
     for (uint32_t i = 0; i < pool->sms; i++) {
         __atomic_store_n(&pool->sm[i].has_work, 1, __ATOMIC_SEQ_CST);
     }
-    stir(pool);
+    stir(pool, all);
+}
+
+void sm_wake(struct core *core)
+{
+    wake(*core_sm_pool(core), true);
+}
+
+void sm_offer(struct core *core)
+{
+    wake(*core_sm_pool(core), false);
 }
 
 void sm_kill(struct core *core, uint32_t slot)
@@ -131,7 +202,7 @@ void sm_kill(struct core *core, uint32_t slot)
 
     (void)slot; /* an SM asks dist_killing() for each of its CTAs: a late attention cannot hit the slot's next task */
     call_attention(pool);
-    stir(pool);
+    stir(pool, true);
 }
 
 void sm_flush(struct core *core, uint32_t context)
@@ -142,7 +213,7 @@ void sm_flush(struct core *core, uint32_t context)
         __atomic_fetch_or(&pool->sm[i].flush[context / 64], 1ull << (context % 64), __ATOMIC_SEQ_CST);
     }
     call_attention(pool);
-    stir(pool);
+    stir(pool, true);
 }
 
 bool sm_move_tokens(struct core *core, uint32_t sm, uint32_t warp, uint32_t first)
@@ -153,7 +224,7 @@ bool sm_move_tokens(struct core *core, uint32_t sm, uint32_t warp, uint32_t firs
         return false;
     }
     __atomic_store_n(&pool->sm[sm].token_answer[warp], first + 1, __ATOMIC_RELEASE);
-    stir(pool);
+    stir(pool, true);
     return true;
 }
 

@@ -8,6 +8,8 @@
 #include <stdint.h>
 
 #include "ppu/limits.h"
+#include "ppu/poll.h"
+#include "qemu-device/core/core_state.h"
 #include "qemu-device/core/sm/cache.h"
 #include "qemu-device/core/sm/gpc.h"
 
@@ -19,7 +21,8 @@ struct sm_worker {
     pthread_t thread;
     struct sm_pool *pool;
     uint32_t number;
-    bool parked; /* under the pool's lock */
+    bool parked;          /* under the pool's lock */
+    struct ppu_poll poll; /* the thread's own */
 };
 
 /* Sm_threads 0: a slice that has begun. The SMs have their turns one after the other, in parts. */
@@ -45,7 +48,9 @@ struct sm_pool {
     pthread_mutex_t lock; /* below all others; guards what follows */
     pthread_cond_t wake;  /* workers wait */
     pthread_cond_t idle;  /* whoever pauses waits */
-    uint64_t epoch;       /* counts reasons to look again */
+    uint64_t epoch;       /* counts reasons to look again; also read without the lock */
+    bool looks;           /* a worker with nothing to do looks for reasons, and needs not be woken up */
+    bool spared;          /* it alone was told of CTAs, the others sleep; also read without the lock */
     bool paused;
     bool quit;
     uint32_t parked;
@@ -66,6 +71,17 @@ static inline bool sm_pool_in_slices(const struct sm_pool *pool)
 static inline bool sm_pool_paused(const struct sm_pool *pool)
 {
     return !sm_pool_in_slices(pool) && __atomic_load_n(&pool->paused, __ATOMIC_RELAXED);
+}
+
+void sm_pool_wake_spared(struct sm_pool *pool);
+
+/* A worker has taken a CTA, or found none that it can take: others are told of what is left. */
+static inline void sm_pool_share_offers(struct sm_pool *pool)
+{
+    if (__atomic_load_n(&pool->spared, __ATOMIC_SEQ_CST) &&
+        __atomic_load_n(&pool->core->dist.offering, __ATOMIC_SEQ_CST) != 0) {
+        sm_pool_wake_spared(pool);
+    }
 }
 
 #endif

@@ -329,6 +329,7 @@ bool sm_take_cta(struct sm *sm)
     if (!ask_for_cta(sm, &cta->cta)) {
         return false;
     }
+    sm_pool_share_offers(*core_sm_pool(sm->core));
     see_code(sm, cta->cta.task);
     sm_cta_begin(sm, cta);
     if (cta->cta.saved) {
