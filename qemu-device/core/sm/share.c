@@ -43,16 +43,21 @@ void share_charge(struct sm *sm, uint32_t context)
     __atomic_store_n(&share->time_ns[context], share->time_ns[context] + spent, __ATOMIC_RELAXED);
 }
 
+/* The host's clock takes as long as some ten instructions. */
 void share_begin(struct sm *sm)
 {
-    sm->share.since_ns = clock_ns(sm);
+    if (sm->share.since_ns == 0) {
+        sm->share.since_ns = clock_ns(sm);
+    }
 }
 
 /* Time that has not been charged is of the address space that is or was here. Beside others each turn is charged. */
 void share_end(struct sm *sm)
 {
-    share_charge(sm, sm->share.sole);
-    sm->share.since_ns = 0;
+    if (sm->share.since_ns != 0) {
+        share_charge(sm, sm->share.sole);
+        sm->share.since_ns = 0;
+    }
 }
 
 /* Where a newcomer begins: it is not owed what it did not ask for. */

@@ -21,14 +21,14 @@ struct sm_share {
     uint32_t all;      /* CTAs, of any */
     uint8_t rank;      /* of the first of them, when it came */
     bool ranks_differ; /* another's was another */
-    uint64_t since_ns; /* time that is not yet anybody's begins here; 0: the SM does not run */
+    uint64_t since_ns; /* time that is not yet anybody's begins here; 0: the SM runs no CTA */
     uint64_t insns;    /* executed, ever */
     uint16_t ctas[PPU_MAX_CONTEXTS];
     uint64_t turn_ns[PPU_MAX_CONTEXTS]; /* what each has had beside others, from where the least had when it came */
     uint64_t time_ns[PPU_MAX_CONTEXTS]; /* what each has had; atomic */
 };
 
-/* The SM begins to run: its time is somebody's from now on. Or it stops. */
+/* The SM begins to run CTAs, unless it does already: its time is somebody's from now on. Or it stops. */
 void share_begin(struct sm *sm);
 void share_end(struct sm *sm);
 /* A CTA of the task is here, or has left. */

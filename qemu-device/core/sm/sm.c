@@ -330,6 +330,7 @@ bool sm_take_cta(struct sm *sm)
         return false;
     }
     sm_pool_share_offers(*core_sm_pool(sm->core));
+    share_begin(sm);
     see_code(sm, cta->cta.task);
     sm_cta_begin(sm, cta);
     if (cta->cta.saved) {
@@ -726,7 +727,9 @@ uint32_t sm_run_part(struct sm *sm, uint32_t budget, uint64_t work, enum sm_acti
     uint32_t executed = 0;
 
     sm->tells_warps = trace_wants_warps(sm->core);
-    share_begin(sm);
+    if (sm->ctas_used != 0) {
+        share_begin(sm);
+    }
     sm_attend(sm);
     retry_stalled(sm, &executed);
     while (executed < budget && !sm_pool_paused(pool) &&
