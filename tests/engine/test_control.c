@@ -2,7 +2,12 @@
 /* Tests kernels that do wrong, never end, wait, or are moved: what the SM does about it. */
 #include "ppu/macros.h"
 #include "qemu-device/core/core.h"
+#include "qemu-device/core/core_private.h"
+#include "qemu-device/core/memory/guest_mem.h"
+#include "qemu-device/core/sm/code.h"
 #include "qemu-device/core/sm/pool.h"
+#include "qemu-device/core/sm/pool_state.h"
+#include "qemu-device/core/sm/sm.h"
 #include "qemu-device/core/sm/turn.h"
 #include "tests/engine/rig.h"
 
@@ -363,6 +368,58 @@ static void new_code_is_seen(void **state)
         rig_run_done(rig, &tmd);
         assert_int_equal(*(uint32_t *)rig_data(rig, 0), round);
     }
+}
+
+#define KEPT 77u
+
+/* What the instruction that stores is given, as every SM has decoded it, where it has. */
+static uint32_t change_decoded(struct rig *rig, uint32_t insn, uint32_t to)
+{
+    struct sm_pool *pool = *core_sm_pool(rig->board->core);
+    uint32_t changed = 0;
+
+    for (uint32_t i = 0; i < pool->sms; i++) {
+        for (uint32_t page = 0; page < SM_CODE_PAGES; page++) {
+            struct code_page *code = &pool->sm[i].code[page];
+            if (code->tag != 0 && code->insn[insn].known) {
+                code->insn[insn].imm[0] = to;
+                changed++;
+            }
+        }
+    }
+    return changed;
+}
+
+static uint32_t run_store(struct rig *rig, struct ppu_tmd *tmd)
+{
+    const uint64_t params[2] = { DATA_VA, 0 };
+
+    rig_params(rig, 0, tmd, params, sizeof(params));
+    rig_run_done(rig, tmd);
+    return vram_read32(rig_data(rig, 0));
+}
+
+/* Only a change of what was decoded shows that it is still there. Where caches are modelled it is fetched anew. */
+static void code_is_kept(void **state)
+{
+    struct rig *rig = *state;
+    const bool modelled = core_config_of(rig->board->core)->cache_model;
+
+    rig_load_text(
+        rig,
+        ".kernel k\n.param 16\nldp.b64 s0, [0]\nmov v0, 5\nstg.b32 v0, [s0]\nexit\n.kernel other\nmov v0, 9\nexit\n");
+    struct ppu_tmd tmd = rig_tmd(rig, "k");
+    assert_int_equal(run_store(rig, &tmd), 5);
+    assert_int_equal(change_decoded(rig, tmd.entry / PPU_INSN_BYTES + 1, KEPT), 1);
+    assert_int_equal(run_store(rig, &tmd), modelled ? 5 : KEPT);
+
+    uint8_t *word = rig_code(rig) + tmd.entry + PPU_INSN_BYTES;
+    const uint64_t five = vram_read64(word);
+    const uint64_t nine = vram_read64(rig_code(rig) + rig_tmd(rig, "other").entry);
+    vram_write64(word, nine);
+    assert_int_equal(run_store(rig, &tmd), 9);
+    vram_write64(word, five);
+    assert_int_equal(run_store(rig, &tmd), 5);
 }
 
 /* ---- rings, hooks ---- */
@@ -727,6 +784,7 @@ int main(void)
           rig_teardown, NULL },
         { "reset under load, on threads [A1]", reset_under_load, rig_setup_threads, rig_teardown, NULL },
         { "a launch sees code written before it [A11]", new_code_is_seen, rig_setup_slices, rig_teardown, NULL },
+        { "code that has not changed is not decoded again [A11]", code_is_kept, rig_setup_slices, rig_teardown, NULL },
         { "start requests wait for room in the ring, in slices [B1]", start_requests_wait_for_room, rig_setup_slices,
           rig_teardown, NULL },
         { "start requests wait for room in the ring, on threads [B1]", start_requests_wait_for_room, rig_setup_threads,

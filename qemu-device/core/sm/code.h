@@ -43,8 +43,10 @@ struct code_insn {
 _Static_assert(sizeof(struct code_insn) == 64, "a line of the host's cache");
 
 struct code_page {
-    uint64_t tag; /* address of the page | context | valid; 0: none */
+    uint64_t tag; /* address of the page | context | valid, or also: to be compared; 0: none */
     const uint8_t *bytes;
+    uint64_t decoded[SM_PAGE_INSNS / 64]; /* a bit for each instruction that is known */
+    uint64_t word[SM_PAGE_INSNS];         /* what those were decoded from */
     struct code_insn insn[SM_PAGE_INSNS];
 };
 

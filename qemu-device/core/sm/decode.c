@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Decoded code, cached by pages of 4 KiB. An instruction is read by one 64-bit load and decoded when it is executed
- * first: what was uploaded before the invalidate is seen after it, and never half of it.
+ * first: what was uploaded before the invalidate is seen after it, and never half of it. Most launches run code that
+ * has not changed since, and comparing is quicker than decoding. So an invalidated page is compared with memory when it
+ * is fetched from again, and is kept when each word is as it was. Where caches are modelled it is decoded anew, as
+ * their counts follow what is fetched.
  */
 #include "qemu-device/core/sm/decode.h"
 #include "ppu/macros.h"
@@ -23,6 +26,7 @@
 
 #define CODE_PAGE_BYTES (SM_PAGE_INSNS * PPU_INSN_BYTES)
 #define CODE_VALID (1ull << 11)
+#define CODE_UNSURE (1ull << 10) /* invalidated, and to be compared */
 
 static struct code_page *page_of(const struct sm *sm, uint64_t va)
 {
@@ -32,6 +36,31 @@ static struct code_page *page_of(const struct sm *sm, uint64_t va)
 static uint64_t tag_of(const struct dist_task *task, uint64_t va)
 {
     return (va & ~(uint64_t)(CODE_PAGE_BYTES - 1)) | task->tmd.context | CODE_VALID;
+}
+
+static bool page_is_unchanged(const struct code_page *page, const uint8_t *bytes)
+{
+    for (uint32_t i = 0; i < PPU_ARRAY_SIZE(page->decoded); i++) {
+        for (uint64_t left = page->decoded[i]; left != 0; left &= left - 1) {
+            const uint32_t index = i * 64 + (uint32_t)__builtin_ctzll(left);
+
+            if (vram_read64(bytes + (size_t)index * PPU_INSN_BYTES) != page->word[index]) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+static void page_clear(struct sm *sm, struct code_page *page)
+{
+    for (uint32_t i = 0; i < SM_PAGE_INSNS; i++) {
+        page->insn[i].known = false;
+        page->insn[i].plain = CODE_NOT_PLAIN;
+    }
+    memset(page->decoded, 0, sizeof(page->decoded));
+    sm->window.count = 0;
+    tier_heads_forget(sm->heads);
 }
 
 /* Code lies in VRAM: nothing is fetched over the bus. */
@@ -47,12 +76,9 @@ static uint16_t page_fill(struct sm *sm, struct code_page *page, const struct di
     if (!translation.host) {
         return PPU_FAULT_FETCH_RANGE;
     }
-    for (uint32_t i = 0; i < SM_PAGE_INSNS; i++) {
-        page->insn[i].known = false;
-        page->insn[i].plain = CODE_NOT_PLAIN;
+    if (page->tag != (tag_of(task, va) | CODE_UNSURE) || !page_is_unchanged(page, translation.host)) {
+        page_clear(sm, page);
     }
-    sm->window.count = 0;
-    tier_heads_forget(sm->heads);
     page->bytes = translation.host;
     page->tag = tag_of(task, va);
     return 0;
@@ -163,7 +189,9 @@ const struct code_insn *decode_fetch(struct sm *sm, const struct dist_task *task
         if (sm->gpc && is_first_of_line(sm, page, index)) {
             gpc_fetch(sm, page->bytes + (size_t)index * PPU_INSN_BYTES);
         }
-        decode_word(sm, &page->insn[index], vram_read64(page->bytes + (size_t)index * PPU_INSN_BYTES));
+        page->word[index] = vram_read64(page->bytes + (size_t)index * PPU_INSN_BYTES);
+        page->decoded[index / 64] |= 1ull << index % 64;
+        decode_word(sm, &page->insn[index], page->word[index]);
     }
     return &page->insn[index];
 }
@@ -219,7 +247,7 @@ void decode_drop(struct sm *sm, uint32_t context)
     forget(sm);
     for (uint32_t i = 0; i < SM_CODE_PAGES; i++) {
         if ((sm->code[i].tag & (CODE_PAGE_BYTES - 1)) == (context | CODE_VALID)) {
-            sm->code[i].tag = 0;
+            sm->code[i].tag = sm->gpc ? 0 : sm->code[i].tag | CODE_UNSURE;
         }
     }
 }
