@@ -58,10 +58,10 @@ uint64_t hal_time(void);
 uint32_t hal_take_events(void);
 
 /*
- * Sleeps until hal_take_events() has something to return; returns at once when it has. May return early.
- * False: firmware_main() is to return (never on the MCU).
+ * Sleeps until there are such interrupts, and takes them into *events; does not sleep when there are. May return early,
+ * with 0. False: firmware_main() is to return (never on the MCU).
  */
-bool hal_wait(void);
+bool hal_wait(uint32_t *events);
 
 /* A fault of our own at file:line: leaves a crash record (boot.h), BOOT_STATUS CRASHED and an error
  * interrupt; stops. */

@@ -78,9 +78,8 @@ void hal_interrupts_enable(void)
  * A line is up while its bit is set. An interrupt pends from when its line goes up, and as long as the line is up it
  * cannot be made to pend no more: an event that comes between the two stores is not lost.
  */
-uint32_t hal_take_events(void)
+static inline uint32_t acknowledge(uint32_t events)
 {
-    uint32_t events = hal_read(PPU_REG_IRQ_PENDING);
     if (events) {
         hal_write(PPU_REG_IRQ_PENDING, events);
         NVIC_ICPR0 = events;
@@ -88,10 +87,16 @@ uint32_t hal_take_events(void)
     return events;
 }
 
-/* The device may take a while to answer, when it expects an interrupt. */
-bool hal_wait(void)
+uint32_t hal_take_events(void)
 {
-    if (hal_read(PPU_REG_MCU_IDLE) == 0) {
+    return acknowledge(hal_read(PPU_REG_IRQ_PENDING));
+}
+
+/* The device may take a while to answer, when it expects an interrupt. */
+bool hal_wait(uint32_t *events)
+{
+    *events = acknowledge(hal_read(PPU_REG_MCU_IDLE));
+    if (!*events) {
         __asm__ volatile("dsb\n\twfi" ::: "memory");
         latest.low = UINT32_MAX;
     }

@@ -140,8 +140,8 @@ static uint32_t serve_events(uint32_t events)
 
 static void idle(void)
 {
-    while (hal_wait()) {
-        (void)hal_take_events();
+    uint32_t events = 0;
+    while (hal_wait(&events)) {
     }
 }
 
@@ -162,13 +162,13 @@ void firmware_main(void)
               (unsigned)caps.slots, (unsigned)layout.tasks);
     hal_write(PPU_REG_BOOT_STATUS, PPU_BOOT_READY);
 
-    uint32_t again = 0;
+    uint32_t again = 0, events = 0;
     for (;;) {
-        uint32_t events = again | hal_take_events();
-        if (events) {
-            again = serve_events(events | ALWAYS);
-        } else if (!hal_wait()) {
+        if (again) {
+            events = again | hal_take_events();
+        } else if (!hal_wait(&events)) {
             return;
         }
+        again = events ? serve_events(events | ALWAYS) : 0;
     }
 }

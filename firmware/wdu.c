@@ -216,7 +216,6 @@ static void slot_start(uint32_t index, struct task *task)
         task_tmd(task)->taskq_limit = taskq_published(task);
     }
     hal_write(PPU_REG_SLOT_START + 4 * index, task->tmd.off);
-    trace_mark(PPU_MARK_SLOT_STARTED);
     enter_running(task, index);
     slots[index].task = task;
     slots[index].rotate = false;

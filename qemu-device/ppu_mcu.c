@@ -22,7 +22,7 @@
 #include "trace.h"
 
 #define MCU_HZ (100 * 1000 * 1000)
-#define MCU_IRQ_LINES 32
+#define MCU_IRQ_LINES PPU_IRQ_COUNT /* what the core looks through each time one goes up or down */
 #define MCU_REGS_BYTES (128 * KiB)
 #define MCU_VRAM_LIMIT (1 * GiB)
 #define MCU_AFFINITY \

@@ -394,13 +394,13 @@ uint32_t hal_take_events(void)
     return events;
 }
 
-bool hal_wait(void)
+bool hal_wait(uint32_t *events)
 {
-    if (R(IRQ_PENDING)) {
-        return true;
+    if (!R(IRQ_PENDING)) {
+        sem_post(&test_turn);
+        sem_wait(&firmware_turn);
     }
-    sem_post(&test_turn);
-    sem_wait(&firmware_turn);
+    *events = hal_take_events();
     return !stopping;
 }
 

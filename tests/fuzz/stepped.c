@@ -320,11 +320,12 @@ uint32_t hal_take_events(void)
     return events;
 }
 
-bool hal_wait(void)
+bool hal_wait(uint32_t *events)
 {
     while (m.changing.irq_level == 0) {
         leave_firmware();
     }
+    *events = hal_take_events();
     return true;
 }
 

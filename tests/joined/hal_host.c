@@ -93,7 +93,7 @@ uint32_t hal_take_events(void)
     return events;
 }
 
-bool hal_wait(void)
+bool hal_wait(uint32_t *events)
 {
     enter();
     while (machine->irq_level == 0) {
@@ -101,6 +101,7 @@ bool hal_wait(void)
         leave_if_told();
     }
     leave();
+    *events = hal_take_events();
     return true;
 }
 

@@ -2,6 +2,7 @@
 #include "qemu-device/core/dist/slot.h"
 #include "ppu/debug.h"
 #include "ppu/regs.h"
+#include "ppu/trace.h"
 #include "qemu-device/core/attention.h"
 #include "qemu-device/core/core_private.h"
 #include "qemu-device/core/core_state.h"
@@ -11,6 +12,7 @@
 #include "qemu-device/core/dist/save_area.h"
 #include "qemu-device/core/dist/slot_life.h"
 #include "qemu-device/core/dist/task.h"
+#include "qemu-device/core/memory/trace.h"
 
 void dist_start(struct core *core, uint32_t index, uint32_t tmd_off)
 {
@@ -27,6 +29,7 @@ void dist_start(struct core *core, uint32_t index, uint32_t tmd_off)
         core_device_error(core, PPU_DEVERR_SLOT);
         return;
     }
+    trace_mark(core, PPU_MARK_SLOT_STARTED, PPU_TRACE_UNIT_MCU);
     sm_offer(core);
     core_timer_request(core);
 }
