@@ -36,26 +36,45 @@ INLINE uint whole(uint bytes)
     return (bytes + 15u) / 16u * 16u;
 }
 
-/*
- * Copies the block, with its head, behind the parameters or, when there is no room, to a piece of the heap. What it
- * returns is the block's address; 0: the heap has no such piece.
- */
-INLINE ulong put_block(record_t record, const private struct request *request, ulong event)
+/* A piece of the heap for a block of so many bytes, and private memory behind it: of fewer work-groups if need be. */
+INLINE ulong take_block(record_t record, uint bytes, uint behind)
 {
+    const uint one = work_group_private(&record->tmd);
     global struct ppu_nest *nest = nest_of(record);
+    ulong piece = heap_take(nest, sizeof(struct ppu_child_head) + bytes + behind);
+
+    while (piece == 0 && behind > one) {
+        behind = max(behind / one / 2, 1u) * one;
+        piece = heap_take(nest, sizeof(struct ppu_child_head) + bytes + behind);
+    }
+    if (piece == 0) {
+        return 0;
+    }
+    if (behind != 0) {
+        record->tmd.local_va = piece + sizeof(struct ppu_child_head) + bytes;
+        record->tmd.local_size = behind;
+    }
+    return piece + sizeof(struct ppu_child_head);
+}
+
+/*
+ * Copies the block, with its head, behind the parameters or, when there is no room or it has private memory `behind` it,
+ * to a piece of the heap. What it returns is the block's address; 0: the heap has no such piece.
+ */
+INLINE ulong put_block(record_t record, const private struct request *request, ulong event, uint behind)
+{
     uint at = block_at(request->child, request->locals);
     uint bytes = whole(request->bytes) + request->events * sizeof(struct ppu_device_wait);
-    bool inside = at + bytes <= PPU_NEST_INLINE_PARAM;
-    ulong block = inside ? (ulong)record->param + at : heap_take(nest, sizeof(struct ppu_child_head) + max(bytes, 16u));
+    bool inside = behind == 0 && at + bytes <= PPU_NEST_INLINE_PARAM;
+    ulong block = inside ? (ulong)record->param + at : take_block(record, max(bytes, 16u), behind);
 
     if (block == 0) {
         return 0;
     }
-    block += inside ? 0 : sizeof(struct ppu_child_head);
     __builtin_memcpy((global uchar *)block, request->block, request->bytes);
     global struct ppu_child_head *head = (global struct ppu_child_head *)block - 1;
     head->event = event;
-    head->heap = inside ? 0 : nest->heap_va;
+    head->heap = inside ? 0 : nest_of(record)->heap_va;
     if (!inside) {
         *(global uint *)block = work_items(&record->tmd);
     }
@@ -68,7 +87,7 @@ INLINE int fill(record_t own, record_t record, const private struct request *req
     constant struct ppu_child *child = request->child;
     global struct ppu_enqueue *shared = enqueue_of(own);
     global uchar *param = record->param;
-    uint at = block_at(child, request->locals), used;
+    uint at = block_at(child, request->locals), used, behind = 0;
 
     copy_task(&record->tmd, child);
     set_urgency(&record->tmd, request->flags);
@@ -82,10 +101,10 @@ INLINE int fill(record_t own, record_t record, const private struct request *req
     if (used == UINT_MAX) {
         return ERROR_SIZE;
     }
-    if (used > shared->sm_shared || used > PPU_MAX_SHARED || !set_private(nest_of(own), record)) {
+    if (used > shared->sm_shared || used > PPU_MAX_SHARED || !set_private(nest_of(own), record, &behind)) {
         return ERROR_RESOURCES;
     }
-    ulong block = put_block(record, request, event);
+    ulong block = put_block(record, request, event, behind);
     if (block == 0) {
         return ERROR_RESOURCES;
     }

@@ -346,6 +346,26 @@ static void chains_have_no_end(void **state)
     run_finish(run);
 }
 
+/* The same with private memory of which not every record can keep its own: it goes from one to the next. */
+static void chains_take_private_memory(void **state)
+{
+    struct run *run = run_done(
+        state,
+        "void next(global int *out, int left) {\n"
+        "    int x[100];\n"
+        "    for (int i = 0; i < 100; i++) x[(i * 7 + left) % 100] = i;\n"
+        "    out[0] += x[(out[3] + left) % 100] == 0;\n"
+        "    if (left > 0 && enqueue_kernel(get_default_queue(), CLK_ENQUEUE_FLAGS_WAIT_KERNEL, ndrange_1D(1),\n"
+        "                                   ^{ next(out, left - 1); }) != 0) out[1]++;\n"
+        "}\n"
+        "kernel void k(global int *out) { next(out, 3000); }",
+        CL3, 1, 1);
+
+    assert_int_equal(run->out[0], 3001);
+    assert_int_equal(run->out[1], 0);
+    run_finish(run);
+}
+
 /* What has an event ends after all below it: a kernel that enqueues itself so is told when it is too deep. */
 static void depth_has_an_end(void **state)
 {
@@ -1114,6 +1134,7 @@ int main(void)
         cl_test("the times of a block are captured [B1]", times_are_captured),
         cl_test("a command ends when all that was enqueued under it has ended [B8]", trees_end_with_their_root),
         cl_test("a chain of kernels has no end [B3]", chains_have_no_end),
+        cl_test("a chain of kernels with private memory has no end [B3 B14]", chains_take_private_memory),
         cl_test("a kernel that is too deep is told so [B3]", depth_has_an_end),
         cl_test("all work-items enqueue, and all that they enqueued [B1 B3]", all_work_items_enqueue),
         cl_test("what waits for its parent starts behind a smaller last work-group too [B1]",

@@ -22,8 +22,10 @@ struct range {
 #define ERROR_SIZE (-51)
 #define ERROR_EVENT (-100)
 #define ERROR_RESOURCES (-5)
-#define LOCAL_ALIGN 128u     /* of shared memory arguments, as the host gives them */
-#define LOCAL_WORK_GROUPS 8u /* work-groups of a task that have private memory in use at once, at most */
+#define LOCAL_ALIGN 128u        /* of shared memory arguments, as the host gives them */
+#define LOCAL_WORK_GROUPS 8u    /* work-groups of a task that have private memory in use at once, at most */
+#define PRIVATE_MOST (1u << 29) /* bytes of them, where one does not need more */
+#define RECORD_SHARE 4u         /* of its part of the heap, a record keeps one in so many bytes at most */
 #define GOOD_GROUP 256u
 
 typedef global struct ppu_device_queue *device_queue_t;
@@ -145,25 +147,44 @@ INLINE uint work_group_private(global struct ppu_tmd *tmd)
     return (threads + wave - 1) / wave * wave * tmd->local_bytes;
 }
 
-/* Private memory: a piece of the heap that stays with the record. False: there is none. */
-INLINE bool set_private(global struct ppu_nest *nest, record_t record)
+/* Bytes of private memory of the work-groups that may run at once: of fewer than wanted when that is very much. */
+INLINE uint task_private(global struct ppu_tmd *tmd)
+{
+    const uint one = work_group_private(tmd), most = one != 0 ? max(PRIVATE_MOST / one, 1u) : 0;
+
+    return one * min(min(tmd->grid[0], LOCAL_WORK_GROUPS), most);
+}
+
+/* True when all records could keep so much and leave half of the heap: else it is given back when the task ends. */
+INLINE bool may_stay(global struct ppu_nest *nest, uint bytes)
+{
+    return bytes <= ((global struct ppu_heap *)nest->heap_va)->bytes / nest->tasks / RECORD_SHARE;
+}
+
+/*
+ * Private memory that stays with the record, or, when `*behind` is not 0, so many bytes that the task needs behind its
+ * block. False: there is none.
+ */
+INLINE bool set_private(global struct ppu_nest *nest, record_t record, private uint *behind)
 {
     global struct ppu_tmd *tmd = &record->tmd;
-    uint work_group = work_group_private(tmd);
-    uint work_groups = min(tmd->grid[0], LOCAL_WORK_GROUPS);
+    const uint one = work_group_private(tmd);
 
-    if (tmd->local_bytes == 0) {
+    *behind = 0;
+    if (one == 0) {
         return true;
     }
-    if (record->local_va == 0 || record->local_size < work_group) {
+    if (record->local_va == 0 || record->local_size < one) {
+        const uint all = task_private(tmd);
+        if (!may_stay(nest, all)) {
+            *behind = all;
+            return true;
+        }
         if (record->local_va != 0) {
             heap_give(nest, record->local_va);
         }
-        do {
-            record->local_size = work_group * work_groups;
-            record->local_va = heap_take(nest, record->local_size);
-            work_groups /= 2;
-        } while (record->local_va == 0 && work_groups != 0);
+        record->local_size = all;
+        record->local_va = heap_take(nest, all);
     }
     tmd->local_va = record->local_va;
     tmd->local_size = record->local_size;
