@@ -3,6 +3,7 @@
 
 #include "compiler/analysis/access_summary.h"
 #include "compiler/analysis/ir.h"
+#include "compiler/analysis/kernel_argument.h"
 #include "compiler/irpass/lower_enqueue.h"
 #include "compiler/irpass/sanitize/sanitize.h"
 #include "compiler/isel/select.h"
@@ -40,7 +41,8 @@ static void lay_out_arguments(struct compilation *compilation, struct kernel_inf
 
     kernel->argument_count = LLVMCountParams(kernel->function);
     kernel->bounds_bytes = sanitize_is_bounded(compilation, kernel->function)
-                               ? kernel->argument_count * (uint32_t)sizeof(struct ppu_sanitizer_bounds)
+                               ? kernel_argument_bounds(compilation, kernel->function, kernel->argument_count) *
+                                     (uint32_t)sizeof(struct ppu_sanitizer_bounds)
                                : 0;
     const uint64_t most = most_arguments(kernel);
     kernel->arguments = arena_new(&compilation->arena, struct kernel_argument, kernel->argument_count + 1);

@@ -3,6 +3,7 @@
 
 #include "compiler/analysis/bounds.h"
 #include "compiler/analysis/ir.h"
+#include "compiler/analysis/kernel_argument.h"
 #include "compiler/analysis/launch_shape.h"
 #include "compiler/analysis/work_item.h"
 #include "compiler/base/const_data.h"
@@ -27,65 +28,6 @@ struct tables {
 };
 
 /* ---- arguments ---- */
-
-/* String i of the metadata that clang gives a kernel; "" when it has none. */
-static const char *kernel_string(struct compilation *compilation, LLVMValueRef function, const char *kind, uint32_t i)
-{
-    LLVMValueRef node =
-        LLVMGetMetadata(function, LLVMGetMDKindIDInContext(compilation->llvm, kind, (unsigned)strlen(kind)));
-    uint32_t count = node ? LLVMGetMDNodeNumOperands(node) : 0;
-    unsigned len;
-
-    if (i >= count) {
-        return "";
-    }
-    LLVMValueRef *operands = arena_new(&compilation->arena, LLVMValueRef, count);
-    LLVMGetMDNodeOperands(node, operands);
-    const char *string = operands[i] ? LLVMGetMDString(operands[i], &len) : NULL;
-    if (!string) {
-        return "";
-    }
-    char *copy = arena_alloc(&compilation->arena, len + 1);
-    memcpy(copy, string, len);
-    return copy;
-}
-
-/* Types of OpenCL C that are addresses or numbers to the machine. */
-static const struct {
-    const char *type;
-    uint8_t kind;
-} opaque_kinds[] = {
-    { "queue_t", PPU_ARGUMENT_QUEUE },
-    { "sampler_t", PPU_ARGUMENT_SAMPLER },
-    { "image1d_t", PPU_ARGUMENT_IMAGE1D },
-    { "image1d_buffer_t", PPU_ARGUMENT_IMAGE1D_BUFFER },
-    { "image1d_array_t", PPU_ARGUMENT_IMAGE1D_ARRAY },
-    { "image2d_t", PPU_ARGUMENT_IMAGE2D },
-    { "image2d_depth_t", PPU_ARGUMENT_IMAGE2D_DEPTH },
-    { "image2d_array_t", PPU_ARGUMENT_IMAGE2D_ARRAY },
-    { "image2d_array_depth_t", PPU_ARGUMENT_IMAGE2D_ARRAY_DEPTH },
-    { "image3d_t", PPU_ARGUMENT_IMAGE3D },
-};
-
-static uint8_t argument_kind(LLVMValueRef argument, const char *type)
-{
-    for (size_t i = 0; i < PPU_ARRAY_SIZE(opaque_kinds); i++) {
-        if (strcmp(type, opaque_kinds[i].type) == 0) {
-            return opaque_kinds[i].kind;
-        }
-    }
-    if (LLVMGetTypeKind(LLVMTypeOf(argument)) != LLVMPointerTypeKind || ir_is_byval(argument)) {
-        return PPU_ARGUMENT_VALUE;
-    }
-    switch (ir_pointer_space(argument)) {
-    case SPACE_CONSTANT:
-        return PPU_ARGUMENT_CONSTANT;
-    case SPACE_LOCAL:
-        return PPU_ARGUMENT_LOCAL;
-    default:
-        return PPU_ARGUMENT_GLOBAL;
-    }
-}
 
 static uint8_t qualifiers(const char *text)
 {
@@ -118,18 +60,19 @@ static void add_arguments(struct compilation *compilation, const struct kernel_i
 {
     for (uint32_t i = 0; i < kernel->argument_count; i++) {
         struct ppu_argument_entry entry = {
-            .name = bytes_text(&tables->text, kernel_string(compilation, kernel->function, "kernel_arg_name", i)),
-            .type = bytes_text(&tables->text, kernel_string(compilation, kernel->function, "kernel_arg_type", i)),
+            .name =
+                bytes_text(&tables->text, kernel_argument_text(compilation, kernel->function, "kernel_arg_name", i)),
+            .type =
+                bytes_text(&tables->text, kernel_argument_text(compilation, kernel->function, "kernel_arg_type", i)),
             .offset = (uint16_t)kernel->arguments[i].offset,
             .bytes = (uint16_t)kernel->arguments[i].bytes,
-            .kind = argument_kind(LLVMGetParam(kernel->function, i),
-                                  kernel_string(compilation, kernel->function, "kernel_arg_base_type", i)),
+            .kind = kernel_argument_kind(compilation, kernel->function, i),
             .references = kernel->arguments[i].references.access,
             .element_log2 = kernel->arguments[i].references.element_log2,
             .reach = kernel->arguments[i].references.reach,
-            .qualifiers = qualifiers(kernel_string(compilation, kernel->function, "kernel_arg_type_qual", i)),
+            .qualifiers = qualifiers(kernel_argument_text(compilation, kernel->function, "kernel_arg_type_qual", i)),
         };
-        entry.qualifiers |= accesses(kernel_string(compilation, kernel->function, "kernel_arg_access_qual", i));
+        entry.qualifiers |= accesses(kernel_argument_text(compilation, kernel->function, "kernel_arg_access_qual", i));
         bytes_add(&tables->arguments, &entry, sizeof(entry));
     }
 }

@@ -159,8 +159,8 @@ static void leave_unbounded(const struct ppu_kernel_entry *kernel, uint8_t param
 {
     const struct ppu_sanitizer_bounds any = { 0, PPU_SANITIZER_ANY, 0 };
 
-    for (uint32_t i = 0; i < kernel->argument_count; i++) {
-        memcpy(params + ppu_kernel_bounds_at(kernel) + i * sizeof(any), &any, sizeof(any));
+    for (uint32_t at = ppu_kernel_bounds_at(kernel); at + sizeof(any) <= kernel->param_bytes; at += sizeof(any)) {
+        memcpy(params + at, &any, sizeof(any));
     }
 }
 

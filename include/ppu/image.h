@@ -25,7 +25,7 @@
 #include "ppu/tmd.h"
 
 #define PPU_PROGRAM_MAGIC 0x4b555050u /* "PPUK" */
-#define PPU_PROGRAM_VERSION 5u
+#define PPU_PROGRAM_VERSION 6u
 #define PPU_PROGRAM_CODE_ALIGN 8u
 #define PPU_MAX_VARIABLES PPU_MAX_OBJECT
 #define PPU_IMPLICIT_ALIGN 8u   /* of struct ppu_implicit_args in the parameters */
@@ -54,7 +54,7 @@ PPU_ASSERT_SIZE(struct ppu_program_header, 64);
 /* Bits of ppu_kernel_entry.assumes. */
 #define PPU_KERNEL_SMALL_IDS (1u << 0) /* per dimension: global offset + threads of the grid <= PPU_MAX_SMALL_ID */
 #define PPU_KERNEL_BOUNDED \
-    (1u << 1)                      /* struct ppu_sanitizer_bounds of each argument lie behind the implicit arguments */
+    (1u << 1) /* struct ppu_sanitizer_bounds of the arguments that are memory lie behind the implicit ones */
 #define PPU_KERNEL_CELLS (1u << 2) /* it notes in struct ppu_sanitizer_cell what was done to memory */
 #define PPU_KERNEL_MARKS (1u << 3) /* it marks the bytes that it writes (struct ppu_sanitizer_bounds) */
 #define PPU_KERNEL_ASSUMES (PPU_KERNEL_SMALL_IDS | PPU_KERNEL_BOUNDED | PPU_KERNEL_CELLS | PPU_KERNEL_MARKS)
@@ -127,6 +127,12 @@ enum ppu_argument_kind {
 #include "ppu/argument.def"
     PPU_ARGUMENT_KINDS
 };
+
+/* True for arguments that are addresses of memory. These have bounds in a kernel that asks for them, in their order. */
+static inline int ppu_argument_is_memory(uint8_t kind)
+{
+    return kind == PPU_ARGUMENT_GLOBAL || kind == PPU_ARGUMENT_CONSTANT || kind == PPU_ARGUMENT_LOCAL;
+}
 
 /* True for a kind whose value is the address of an image's descriptor. */
 static inline int ppu_argument_is_image(uint32_t kind)
@@ -277,9 +283,7 @@ static inline const char *ppu_kernel_check(const struct ppu_program_header *head
         return "kernel has its implicit arguments outside of its parameters";
     }
     if ((kernel->assumes & PPU_KERNEL_BOUNDED) &&
-        (kernel->implicit_at == 0 || kernel->argument_count > PPU_MAX_PARAM / sizeof(struct ppu_sanitizer_bounds) ||
-         ppu_kernel_bounds_at(kernel) + kernel->argument_count * sizeof(struct ppu_sanitizer_bounds) >
-             kernel->param_bytes)) {
+        (kernel->implicit_at == 0 || ppu_kernel_bounds_at(kernel) > kernel->param_bytes)) {
         return "kernel has bounds of its arguments outside of its parameters";
     }
     if (kernel->argument_count > header->arguments ||
@@ -342,9 +346,10 @@ static inline const char *ppu_argument_check(const struct ppu_program_header *he
 static inline const char *ppu_kernel_arguments_check(const struct ppu_kernel_entry *kernel,
                                                      const struct ppu_argument_entry *argument)
 {
-    uint32_t limit = kernel->implicit_at ? kernel->implicit_at : kernel->param_bytes, end = 0;
+    uint32_t limit = kernel->implicit_at ? kernel->implicit_at : kernel->param_bytes, end = 0, memories = 0;
 
     for (uint32_t i = 0; i < kernel->argument_count; i++) {
+        memories += ppu_argument_is_memory(argument[i].kind);
         if (argument[i].offset < end) {
             return "argument overlaps the one before it, or lies before it";
         }
@@ -352,6 +357,10 @@ static inline const char *ppu_kernel_arguments_check(const struct ppu_kernel_ent
         if (end > limit) {
             return "argument lies outside of its kernel's parameters, or in the implicit arguments";
         }
+    }
+    if ((kernel->assumes & PPU_KERNEL_BOUNDED) &&
+        memories > (kernel->param_bytes - ppu_kernel_bounds_at(kernel)) / sizeof(struct ppu_sanitizer_bounds)) {
+        return "kernel has bounds of its arguments outside of its parameters";
     }
     return NULL;
 }

@@ -20,8 +20,9 @@ enum ppu_sanitize {
 };
 
 /*
- * Says where the object behind a kernel's pointer argument lies. One for each argument, behind the implicit arguments
- * of a kernel that PPU_KERNEL_BOUNDED asks for them. The launcher writes them; zeros for what is no pointer.
+ * Says where the object behind a kernel's pointer argument lies. One for each argument that is memory
+ * (ppu_argument_is_memory()), behind the implicit arguments of a kernel that PPU_KERNEL_BOUNDED asks for them. The
+ * launcher writes them.
  */
 struct ppu_sanitizer_bounds {
     uint64_t base;  /* address, or offset in shared memory; a multiple of PPU_SANITIZER_ALIGN */

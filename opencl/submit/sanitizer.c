@@ -106,13 +106,18 @@ void sanitizer_bound(struct launch *launch, cl_kernel kernel, uint64_t most, uin
 {
     const struct ppu_kernel_entry *entry = kernel->entry;
     const bool marks = (entry->assumes & PPU_KERNEL_MARKS) != 0;
+    uint8_t *to = launch->params + ppu_kernel_bounds_at(entry);
 
     for (uint32_t i = 0; (entry->assumes & PPU_KERNEL_BOUNDED) != 0 && i < entry->argument_count; i++) {
+        if (!ppu_argument_is_memory(kernel->descriptions[i].kind)) {
+            continue;
+        }
         struct ppu_sanitizer_bounds bounds = bounds_of(launch, kernel, i);
         if (marks && kernel->descriptions[i].kind == PPU_ARGUMENT_LOCAL && bounds.bytes > 0) {
             bounds.marks = take_marks(bounds.bytes, most, shared);
         }
-        memcpy(launch->params + ppu_kernel_bounds_at(entry) + i * sizeof(bounds), &bounds, sizeof(bounds));
+        memcpy(to, &bounds, sizeof(bounds));
+        to += sizeof(bounds);
     }
 }
 
@@ -121,10 +126,14 @@ void sanitizer_bound(struct launch *launch, cl_kernel kernel, uint64_t most, uin
 static void believe_marks(struct launch *launch, cl_kernel kernel)
 {
     const uint32_t count = (kernel->entry->assumes & PPU_KERNEL_BOUNDED) != 0 ? kernel->entry->argument_count : 0;
+    uint8_t *at = launch->params + ppu_kernel_bounds_at(kernel->entry);
 
     for (uint32_t i = 0; i < count; i++) {
-        uint8_t *at = launch->params + ppu_kernel_bounds_at(kernel->entry) + i * sizeof(struct ppu_sanitizer_bounds);
+        if (!ppu_argument_is_memory(kernel->descriptions[i].kind)) {
+            continue;
+        }
         memset(at + offsetof(struct ppu_sanitizer_bounds, marks), 0, sizeof(uint64_t));
+        at += sizeof(struct ppu_sanitizer_bounds);
     }
 }
 

@@ -19,6 +19,7 @@
 #define PART 100u
 #define PART_AT 32u
 #define NAME_BYTES 64u
+#define MANY 150u /* arguments that are numbers */
 #define LINE_BYTES 400u
 #define MARK "// wrong"
 
@@ -1230,6 +1231,41 @@ static void lists_of_checks_are_read_or_refused(void **state)
     listener_end(&l);
 }
 
+/* Only arguments that are memory have bounds: the parameters have room for those of a kernel with many numbers. */
+static void kernels_with_many_arguments_are_checked(void **state)
+{
+    char text[4000] = "kernel void many(global int *out";
+    struct listener l = listener_new(*state);
+    size_t at = strlen(text);
+
+    for (uint32_t i = 0; i < MANY; i++) {
+        at += (size_t)snprintf(text + at, sizeof(text) - at, ", int a%u", i);
+    }
+    snprintf(text + at, sizeof(text) - at, ", global int *last) { last[get_global_id(0) + 14] = a%u; }", MANY - 1);
+    cl_program program = build(&l, text, "-fsanitize=address");
+    cl_int error = CL_SUCCESS;
+    cl_kernel kernel = clCreateKernel(program, "many", &error);
+    cl_mem a = buffer(&l, 16), last = buffer(&l, 16);
+    const size_t global = 4;
+    check(error);
+    check(clSetKernelArg(kernel, 0, sizeof(cl_mem), &a));
+    for (cl_uint i = 0; i < MANY; i++) {
+        check(clSetKernelArg(kernel, 1 + i, sizeof(i), &i));
+    }
+    check(clSetKernelArg(kernel, 1 + MANY, sizeof(cl_mem), &last));
+    check(clEnqueueNDRangeKernel(l.queue, kernel, 1, NULL, &global, NULL, 0, NULL, NULL));
+    check(clFinish(l.queue));
+    char *reports = take_reports();
+    assert_says(reports, "outside of argument 151 'last' (int*)");
+    assert_says(reports, " behind the end of 64 bytes, value 0x95\n");
+    free(reports);
+    check(clReleaseKernel(kernel));
+    check(clReleaseProgram(program));
+    check(clReleaseMemObject(a));
+    check(clReleaseMemObject(last));
+    listener_end(&l);
+}
+
 static void modules_that_are_linked_are_checked_too(void **state)
 {
     const char *text = "kernel void linked(global int *a) { a[get_global_id(0) + 20] = 1; }\n";
@@ -1290,6 +1326,7 @@ int main(void)
         cl_test("launches after one another have no race", launches_after_one_another_have_no_race),
         cl_test("races between launches that nothing orders are reported",
                 races_between_launches_that_nothing_orders_are_reported),
+        cl_test("kernels with many arguments are checked", kernels_with_many_arguments_are_checked),
         cl_test("lists of checks are read or refused", lists_of_checks_are_read_or_refused),
         cl_test("modules that are linked are checked, too", modules_that_are_linked_are_checked_too),
     };

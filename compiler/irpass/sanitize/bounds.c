@@ -2,6 +2,7 @@
 #include "compiler/irpass/sanitize/bounds.h"
 
 #include "compiler/analysis/ir.h"
+#include "compiler/analysis/kernel_argument.h"
 #include "compiler/irpass/sanitize/sanitize.h"
 #include "ppu/image.h"
 
@@ -21,10 +22,10 @@ static LLVMValueRef launch_number(const struct emitter *e, uint32_t offset)
     return LLVMBuildOr(e->builder, high, launch_word(e, offset), "");
 }
 
-static bool is_bounded(const struct emitter *e, LLVMValueRef function, LLVMValueRef argument)
+static bool is_bounded(const struct emitter *e, LLVMValueRef function, uint32_t i)
 {
-    return LLVMGetTypeKind(LLVMTypeOf(argument)) == LLVMPointerTypeKind && !ir_is_byval(argument) &&
-           LLVMGetFirstUse(argument) && sanitize_is_bounded(e->compilation, function);
+    return sanitize_is_bounded(e->compilation, function) && LLVMGetFirstUse(LLVMGetParam(function, i)) &&
+           ppu_argument_is_memory(kernel_argument_kind(e->compilation, function, i));
 }
 
 /* A pointer to shared virtual memory may lead into a piece of it. */
@@ -43,8 +44,10 @@ struct bounds *bounds_read(const struct emitter *e, LLVMValueRef function)
 
     LLVMPositionBuilderBefore(e->builder, LLVMGetFirstInstruction(LLVMGetEntryBasicBlock(function)));
     for (uint32_t i = 0; i < count; i++) {
-        uint32_t at = (uint32_t)(sizeof(struct ppu_implicit_args) + i * sizeof(struct ppu_sanitizer_bounds));
-        if (is_bounded(e, function, LLVMGetParam(function, i))) {
+        if (is_bounded(e, function, i)) {
+            const uint32_t before = kernel_argument_bounds(e->compilation, function, i);
+            const uint32_t at =
+                (uint32_t)(sizeof(struct ppu_implicit_args) + before * sizeof(struct ppu_sanitizer_bounds));
             bounds[i].base = launch_number(e, at + offsetof(struct ppu_sanitizer_bounds, base));
             bounds[i].bytes = launch_number(e, at + offsetof(struct ppu_sanitizer_bounds, bytes));
             bounds[i].marks = launch_number(e, at + offsetof(struct ppu_sanitizer_bounds, marks));
