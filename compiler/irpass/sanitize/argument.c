@@ -495,6 +495,26 @@ static bool read_mark(struct call *call, uint32_t *shown)
     return true;
 }
 
+/* Finds what compares values, lowered or not. */
+static void find_comparison(LLVMValueRef insn, void *opaque)
+{
+    struct call call = { .insn = insn };
+    bool *found = opaque;
+    uint32_t shown;
+
+    if (!*found && ir_is_instruction(insn, LLVMCall)) {
+        *found = strcmp(ir_callee(insn), AGREES) == 0 || (read_mark(&call, &shown) && call.row->rule == SAME);
+    }
+}
+
+bool argument_compares(LLVMValueRef kernel)
+{
+    bool found = false;
+
+    ir_each_instruction(kernel, find_comparison, &found);
+    return found;
+}
+
 static LLVMValueRef format_of(const struct call *call, uint32_t shown)
 {
     const struct emitter *e = &call->e;

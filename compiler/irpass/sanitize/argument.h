@@ -12,6 +12,8 @@
 void argument_mark(struct compilation *compilation, LLVMValueRef function);
 /* Lowers them, when what the function calls has been inlined. */
 void argument_check(struct compilation *compilation, LLVMValueRef function);
+/* True when a kernel compares values among the work-items of a group, from argument_mark() on. */
+bool argument_compares(LLVMValueRef kernel);
 /* True for an instruction that looks at a pointer's bits alone, for a check. */
 bool argument_looks(LLVMValueRef insn);
 

@@ -12,6 +12,7 @@
 #include "ppu/sanitizer.h"
 
 #define SEEN "__ppu_sanitizer_seen"
+#define NOTED (PPU_SANITIZE_RACE | PPU_SANITIZE_BARRIER) /* what all kernels do */
 
 bool sanitize_is_bounded(const struct compilation *compilation, LLVMValueRef kernel)
 {
@@ -26,8 +27,10 @@ bool sanitize_marks(const struct compilation *compilation, LLVMValueRef kernel)
 
 bool sanitize_has_cells(const struct compilation *compilation, LLVMValueRef kernel)
 {
-    return (compilation->options->sanitize & (PPU_SANITIZE_RACE | PPU_SANITIZE_BARRIER | PPU_SANITIZE_ARGUMENT)) != 0 &&
-           ir_is_kernel(kernel) && !lower_enqueue_child(compilation, kernel);
+    const uint32_t checks = compilation->options->sanitize;
+
+    return ir_is_kernel(kernel) && !lower_enqueue_child(compilation, kernel) &&
+           ((checks & NOTED) != 0 || ((checks & PPU_SANITIZE_ARGUMENT) != 0 && argument_compares(kernel)));
 }
 
 /* A word for each place that may be reported. */
@@ -55,7 +58,7 @@ static void check_function(struct compilation *compilation, LLVMValueRef functio
     if ((checks & PPU_SANITIZE_ADDRESS) != 0) {
         address_check(compilation, function);
     }
-    if (sanitize_has_cells(compilation, function) && !blind) {
+    if ((checks & NOTED) != 0 && sanitize_has_cells(compilation, function) && !blind) {
         race_check(compilation, function);
     }
     if ((checks & PPU_SANITIZE_ARGUMENT) != 0) {
