@@ -223,9 +223,9 @@ static void print_distance(FILE *to, const struct ppu_sanitizer_report *report)
     }
 }
 
-static void print_site(FILE *to, const struct ppu_sanitizer_site *site)
+static void print_site(FILE *to, const char *whose, const struct ppu_sanitizer_site *site)
 {
-    fprintf(to, "at %s:%u:%u in kernel '%s'\n", site->file, site->line, site->column, site->kernel);
+    fprintf(to, "  %sat %s:%u:%u in kernel '%s'\n", whose, site->file, site->line, site->column, site->kernel);
 }
 
 static void print_work_item(FILE *to, const struct ppu_sanitizer_report *report)
@@ -234,6 +234,26 @@ static void print_work_item(FILE *to, const struct ppu_sanitizer_report *report)
             (unsigned long long)report->global_id[0], (unsigned long long)report->global_id[1],
             (unsigned long long)report->global_id[2], report->local_id[0], report->local_id[1], report->local_id[2],
             report->work_group[0], report->work_group[1], report->work_group[2]);
+}
+
+static void print_other(FILE *to, const struct ppu_sanitizer_report *report)
+{
+    fprintf(to, "  work-item (%u, %u, %u) in group (%u, %u, %u)\n", report->other_local_id[0],
+            report->other_local_id[1], report->other_local_id[2], report->other_work_group[0],
+            report->other_work_group[1], report->other_work_group[2]);
+}
+
+/* Where it was, and who did it; `names_other`: the work-item of the other side, too. */
+static void print_sides(FILE *to, const struct ppu_sanitizer_report *report, bool names_other)
+{
+    print_site(to, "", &report->site);
+    print_work_item(to, report);
+    if (report->has_other) {
+        print_site(to, "the other ", &report->other);
+    }
+    if (names_other) {
+        print_other(to, report);
+    }
 }
 
 /* An address in the object names the call that made it; `bytes`: of the object, 0: any. */
@@ -265,9 +285,8 @@ static void print_address(FILE *to, const struct print_source *source, const str
     } else {
         fprintf(to, "where nothing is, through a %s", site->object);
     }
-    fputs("\n  ", to);
-    print_site(to, site);
-    print_work_item(to, report);
+    fputc('\n', to);
+    print_sides(to, report, false);
     fprintf(to, "  address 0x%llx", (unsigned long long)report->address);
     if (has_object(report) && report->object_bytes != 0) {
         fputs(", ", to);
@@ -284,22 +303,14 @@ static void print_uninit(FILE *to, const struct print_source *source, const stru
     fprintf(to, "ppu: %s: %s of %u bytes that nobody wrote, %s", site->check, site->action, site->bytes,
             has_object(report) ? "" : "through a ");
     print_object(to, source, site);
-    fputs("\n  ", to);
-    print_site(to, site);
-    print_work_item(to, report);
+    fputc('\n', to);
+    print_sides(to, report, false);
     fprintf(to, "  address 0x%llx", (unsigned long long)report->address);
     if (report->object_bytes != 0 && report->object_bytes != PPU_SANITIZER_ANY) {
         fprintf(to, ", byte %llu of %llu", (unsigned long long)(report->address - report->base),
                 (unsigned long long)report->object_bytes);
     }
     print_memory(to, source, report->address, report->object_bytes);
-}
-
-static void print_other(FILE *to, const struct ppu_sanitizer_report *report)
-{
-    fprintf(to, "  work-item (%u, %u, %u) in group (%u, %u, %u)\n", report->other_local_id[0],
-            report->other_local_id[1], report->other_local_id[2], report->other_work_group[0],
-            report->other_work_group[1], report->other_work_group[2]);
 }
 
 static void print_race(FILE *to, const struct print_source *source, const struct ppu_sanitizer_report *report)
@@ -309,15 +320,9 @@ static void print_race(FILE *to, const struct print_source *source, const struct
     fprintf(to, "ppu: %s: %s of %u bytes, ", site->check, site->action, site->bytes);
     print_object(to, source, site);
     const char *other = report->has_other ? report->other.action : "access";
-    fprintf(to, ", unordered with %s %s%s\n  ", *other == 'a' ? "an" : "a", other,
+    fprintf(to, ", unordered with %s %s%s\n", *other == 'a' ? "an" : "a", other,
             report->other_launch ? " of another launch" : "");
-    print_site(to, site);
-    print_work_item(to, report);
-    if (report->has_other) {
-        fputs("  the other ", to);
-        print_site(to, &report->other);
-    }
-    print_other(to, report);
+    print_sides(to, report, true);
     fprintf(to, "  address 0x%llx", (unsigned long long)report->address);
     if (!report->other_launch) {
         print_value(to, report);
@@ -330,17 +335,12 @@ static void print_barrier(FILE *to, const struct ppu_sanitizer_report *report)
     const struct ppu_sanitizer_site *site = &report->site;
 
     if (report->has_other) {
-        fprintf(to, "ppu: %s: work-items of a group wait at different places\n  ", site->check);
+        fprintf(to, "ppu: %s: work-items of a group wait at different places\n", site->check);
     } else {
-        fprintf(to, "ppu: %s: %llu of the group's %llu work-items came to it\n  ", site->check,
+        fprintf(to, "ppu: %s: %llu of the group's %llu work-items came to it\n", site->check,
                 (unsigned long long)report->address, (unsigned long long)report->object_bytes);
     }
-    print_site(to, site);
-    print_work_item(to, report);
-    if (report->has_other) {
-        fputs("  the other ", to);
-        print_site(to, &report->other);
-    }
+    print_sides(to, report, false);
 }
 
 static void print_number(FILE *to, uint32_t kind, uint64_t bits)
@@ -379,14 +379,8 @@ static void print_call(FILE *to, const struct ppu_sanitizer_report *report)
         fputs(", ", to);
         print_number(to, site->bytes, report->base);
     }
-    fputs("\n  ", to);
-    print_site(to, site);
-    print_work_item(to, report);
-    if (report->has_other) {
-        fputs("  the other ", to);
-        print_site(to, &report->other);
-        print_other(to, report);
-    }
+    fputc('\n', to);
+    print_sides(to, report, report->has_other);
 }
 
 static void print_report(FILE *to, const struct print_source *source, const struct ppu_sanitizer_report *report)
