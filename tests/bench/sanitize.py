@@ -17,7 +17,7 @@ import engine  # noqa: E402
 
 ROUNDS, RUNS = 3, 3
 # check: most times the seconds without it
-CHECKS = {"address": 3, "race": 15, "barrier": 3, "uninit": 15}
+CHECKS = {"address": 3, "race": 15, "barrier": 3, "uninit": 15, "argument": 3, "lost": 1.5}
 # kernel: size, and Oclgrind's
 SIZES = {"saxpy": (1 << 20, 64 << 10), "sgemm": (128, 64), "mandelbrot": (256, 64), "histogram": (1 << 20, 64 << 10),
          "bfs": (64 << 10, 16 << 10)}
