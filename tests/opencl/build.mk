@@ -28,6 +28,11 @@ $$(eval $$(call ppu_script_test,opencl-$(1)-native,OCL_ICD_VENDORS=$(BUILD)/open
 endef
 $(foreach t,$(CL_TESTS),$(eval $(call cl_test,$(t))))
 
+# Some of them with kernels that check themselves.
+TIMEOUT_opencl-checked := 500
+CL_CHECKED := enqueue groups pipes atomics subgroups language objects image_kernels order semaphore command_buffer threads transfer
+$(eval $(call ppu_script_test,opencl-checked,tests/opencl/test_checked.py,$(CL_CHECKED:%=$(BUILD)/plain/tests/opencl-%-native) $(BUILD)/opencl/ppu.icd $(QEMU) firmware))
+
 # The same with the PPU in a server of vfio-user.
 TIMEOUT_opencl-program-vfio-user := 120
 $(eval $(call ppu_script_test,opencl-program-vfio-user,OCL_ICD_VENDORS=$(BUILD)/opencl/ppu.icd tests/opencl/served.py 1 $(BUILD)/plain/tests/opencl-program-native,$(BUILD)/plain/tests/opencl-program-native $(BUILD)/opencl/ppu.icd $(QEMU) firmware))
