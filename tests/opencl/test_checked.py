@@ -42,6 +42,10 @@ RIGHT = {
         ("uninit", "argument 0 'data'", "k", "the test counts instructions, whatever the numbers are"),
         ("race", "argument 0 'data'", "k", "work-items read numbers that others write, in two queues"),
     ],
+    "pipes": [
+        ("argument", "write_pipe(): the index is not below", "k", "the test looks at what is refused"),
+        ("argument", "write_pipe(): it is no reservation", "k", "the same"),
+    ],
     "image_kernels": [
         ("argument", "read_imagef(): the coordinate is outside", "bare", "there is no sampler, and so no address mode"),
         ("argument", "read_imageui(): the coordinate is outside", "k", "the test looks at what lies around an image"),

@@ -564,6 +564,98 @@ static void wrong_uses_of_images_are_reported_and_others_are_not(void **state)
     listener_end(&l);
 }
 
+/* With `w` and `v`: two packets of `p` that are to be written, and two of `r` that are to be read. */
+static const struct {
+    const char *does, *report; /* NULL: none */
+} pipe_uses[] = {
+    { "write_pipe(p, w, 0, &x); write_pipe(p, w, 1, &x); commit_write_pipe(p, w);", NULL },
+    { "write_pipe(p, w, 2, &x); commit_write_pipe(p, w);",
+      "write_pipe(): the index is not below the number of packets that are reserved: 2, 2\n" },
+    { "commit_write_pipe(p, w); write_pipe(p, w, 0, &x);", "write_pipe(): it is no reservation for writing" },
+    { "commit_write_pipe(p, w); commit_write_pipe(p, w);", "commit_write_pipe(): it is no reservation for writing" },
+    { "write_pipe(q, w, 0, &x); commit_write_pipe(p, w);", "write_pipe(): it is no reservation for writing" },
+    { "commit_write_pipe(q, w);", "commit_write_pipe(): it is no reservation for writing" },
+    { "w = reserve_write_pipe(p, 100); if (is_valid_reserve_id(w)) write_pipe(p, w, 0, &x);", NULL },
+    { "w = reserve_write_pipe(p, 100); write_pipe(p, w, 0, &x);", "write_pipe(): it is no reservation for writing" },
+    { "if (write_pipe(p, &x) == 0) commit_write_pipe(p, w);", NULL },
+    { "read_pipe(r, v, 1, &x); read_pipe(r, v, 0, &x); commit_read_pipe(r, v);", NULL },
+    { "read_pipe(r, v, x, &x); commit_read_pipe(r, v);",
+      "read_pipe(): the index is not below the number of packets that are reserved: 5, 2\n" },
+    { "commit_read_pipe(r, v); read_pipe(r, v, 0, &x);", "read_pipe(): it is no reservation for reading" },
+    { "commit_read_pipe(r, v); commit_read_pipe(r, v);", "commit_read_pipe(): it is no reservation for reading" },
+    { "v = reserve_read_pipe(r, 1); read_pipe(r, v, 0, &x);", "read_pipe(): it is no reservation for reading" },
+    { "w = work_group_reserve_write_pipe(p, 1); write_pipe(p, w, 0, &x); work_group_commit_write_pipe(p, w);", NULL },
+    { "w = work_group_reserve_write_pipe(p, 1); work_group_commit_write_pipe(p, w); barrier(0); "
+      "work_group_commit_write_pipe(p, w);",
+      "work_group_commit_write_pipe(): it is no reservation for writing" },
+    { "w = sub_group_reserve_write_pipe(p, 1); write_pipe(p, w, 0, &x); sub_group_commit_write_pipe(p, w);", NULL },
+    { "v = sub_group_reserve_read_pipe(r, 1); sub_group_commit_read_pipe(r, v);",
+      "sub_group_commit_read_pipe(): it is no reservation for reading" },
+};
+
+static cl_mem pipe_new(struct listener *l)
+{
+    cl_int error = CL_SUCCESS;
+    cl_mem pipe = clCreatePipe(l->context, CL_MEM_READ_WRITE | CL_MEM_HOST_NO_ACCESS, sizeof(cl_uint), 8, NULL, &error);
+
+    check(error);
+    return pipe;
+}
+
+static void run_with(struct listener *l, cl_program program, const char *name, const cl_mem *arguments, cl_uint count)
+{
+    const size_t global = 1;
+    cl_int error = CL_SUCCESS;
+    cl_kernel kernel = clCreateKernel(program, name, &error);
+
+    check(error);
+    for (cl_uint i = 0; i < count; i++) {
+        check(clSetKernelArg(kernel, i, sizeof(cl_mem), &arguments[i]));
+    }
+    check(clEnqueueNDRangeKernel(l->queue, kernel, 1, NULL, &global, &global, 0, NULL, NULL));
+    check(clFinish(l->queue));
+    check(clReleaseKernel(kernel));
+}
+
+static char *reports_of_pipe_use(struct listener *l, uint32_t use)
+{
+    const cl_mem pipes[3] = { pipe_new(l), pipe_new(l), pipe_new(l) }; /* p, q, r */
+    char text[1000], name[16];
+
+    snprintf(name, sizeof(name), "pipe%u", use);
+    snprintf(text, sizeof(text),
+             "kernel void fill(write_only pipe uint r) { uint x = 7; write_pipe(r, &x); write_pipe(r, &x); }\n"
+             "kernel void %s(write_only pipe uint p, write_only pipe uint q, read_only pipe uint r)\n"
+             "{ uint x = 5;\n"
+             "  reserve_id_t w = reserve_write_pipe(p, 2), v = reserve_read_pipe(r, 2);\n"
+             "  %s }\n",
+             name, pipe_uses[use].does);
+    cl_program program = build(l, text, "-cl-std=CL3.0 -fsanitize=argument");
+    run_with(l, program, "fill", &pipes[2], 1);
+    run_with(l, program, name, pipes, 3);
+    check(clReleaseProgram(program));
+    for (uint32_t i = 0; i < PPU_ARRAY_SIZE(pipes); i++) {
+        check(clReleaseMemObject(pipes[i]));
+    }
+    return take_reports();
+}
+
+static void wrong_uses_of_pipes_are_reported_and_others_are_not(void **state)
+{
+    struct listener l = listener_new(*state);
+
+    for (uint32_t i = 0; i < PPU_ARRAY_SIZE(pipe_uses); i++) {
+        char *reports = reports_of_pipe_use(&l, i);
+        if (pipe_uses[i].report) {
+            assert_says(reports, pipe_uses[i].report);
+        } else if (*reports != '\0') {
+            fail_msg("%s: %s", pipe_uses[i].does, reports);
+        }
+        free(reports);
+    }
+    listener_end(&l);
+}
+
 static void a_site_is_reported_once(void **state)
 {
     static const char text[] = "kernel void once(global int *out) { out[get_global_id(0) + 1000] = 1; }\n";
@@ -1312,6 +1404,8 @@ int main(void)
                 kernels_that_enqueue_with_events_run_with_all_checks),
         cl_test("wrong uses of images are reported, and others are not",
                 wrong_uses_of_images_are_reported_and_others_are_not),
+        cl_test("wrong uses of pipes are reported, and others are not",
+                wrong_uses_of_pipes_are_reported_and_others_are_not),
         cl_test("a report of an argument names function, numbers, and both work-items",
                 a_report_of_an_argument_names_function_numbers_and_both_work_items),
         cl_test("a place is reported once", a_site_is_reported_once),

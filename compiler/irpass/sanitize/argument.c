@@ -23,8 +23,12 @@
 #define AGREES "__ppu_sanitizer_agrees"
 #define LANE_IS "__ppu_sanitizer_lane"
 #define CHANNELS_ARE "__ppu_sanitizer_channels"
+#define RESERVATION_IS "__ppu_sanitizer_reservation"
 #define TEXEL_IS "__ppu_sanitizer_texel"
-#define MANGLED "_Z"     /* begins clang's names of overloaded functions: then the length of the name, and types */
+#define MANGLED "_Z" /* begins clang's names of overloaded functions: then the length of the name, and types */
+#define PIPE "_pipe" /* in the names of clang's functions of pipes, which two underscores begin */
+#define RESERVED_FORM \
+    "_4" /* ends those of them that read and write what is reserved; the other form has two parameters */
 #define LIBRARY "__ppu_" /* begins what lower_enqueue makes of others */
 #define LOOKS "ppu.looks"
 #define HALF_BYTES 2u
@@ -41,9 +45,11 @@ enum rule {
     LOCAL_ID,     /* it and those behind it are a local id of the work-group */
     SAMPLER,      /* a sampler without filter, and without normalized coordinates where these are integers */
     CLUSTER,      /* it is a power of two, and at most the wave */
+    PACKET,       /* it is below the packets of the reservation before it */
     LANE,         /* it is a lane of the warp, and the same for those that are together */
     CHANNELS,     /* the image has channels of the function's type */
     TEXEL,        /* coordinates behind it, that are integers, lie in the image where nothing says what is outside */
+    RESERVED,     /* it is a reservation of the pipe before it, for what the function does, that is not committed */
     SAME,         /* it is the same for all work-items of the group */
     BEGINS,       /* none: a copy begins */
     BEGUN,        /* it is at most the copies that this work-item has begun */
@@ -77,6 +83,18 @@ struct numbers {
 
 /* ---- names ---- */
 
+/* The source's name of a function of pipes. False: it is none that is given a reservation. */
+static bool read_pipe_name(struct call *call, const char *name)
+{
+    const char *pipe = strstr(name, PIPE), *end = pipe ? pipe + strlen(PIPE) : NULL;
+
+    if (!end || strncmp(name, "__", 2) != 0 || (*end != '\0' && strcmp(end, RESERVED_FORM) != 0)) {
+        return false;
+    }
+    snprintf(call->name, NAME_BYTES, "%.*s", (int)(end - name - 2), name + 2);
+    return true;
+}
+
 /* False: no function that OpenCL C declares. */
 static bool read_name(struct call *call)
 {
@@ -84,6 +102,9 @@ static bool read_name(struct call *call)
     char *end;
 
     call->types = "";
+    if (read_pipe_name(call, name)) {
+        return true;
+    }
     if (strncmp(name, LIBRARY, strlen(LIBRARY)) == 0) {
         snprintf(call->name, NAME_BYTES, "%s", name + strlen(LIBRARY));
         return true;
@@ -249,6 +270,16 @@ static struct numbers compare_cluster(const struct call *call)
     return numbers_of(call, wrong, size, most);
 }
 
+/* What is no reservation has so many packets that no index is reported beside it. */
+static struct numbers compare_packet(const struct call *call)
+{
+    const struct emitter *e = &call->e;
+    LLVMValueRef count = LLVMBuildLShr(e->builder, call_operand(call, call->row->at - 1), emit_number(e, 32), "");
+    LLVMValueRef index = LLVMBuildZExt(e->builder, call_operand(call, call->row->at), emit_i64(e), "");
+
+    return numbers_of(call, LLVMBuildICmp(e->builder, LLVMIntUGE, index, count, ""), index, count);
+}
+
 static struct numbers compare_with_zero(const struct call *call)
 {
     LLVMValueRef value = call_operand(call, call->row->at), zero = LLVMConstNull(LLVMTypeOf(value));
@@ -332,6 +363,8 @@ static struct numbers call_compare(const struct call *call)
         return compare_local_id(call);
     case CLUSTER:
         return compare_cluster(call);
+    case PACKET:
+        return compare_packet(call);
     default:
         return compare_with_zero(call);
     }
@@ -353,6 +386,7 @@ static uint32_t shown_as(const struct call *call)
         return PPU_SANITIZER_ALONE;
     case CHANNELS:
     case SAMPLER:
+    case RESERVED:
         return PPU_SANITIZER_CODE;
     case ALIGNED:
         return PPU_SANITIZER_ADDRESSES;
@@ -433,6 +467,8 @@ static void mark_call(struct call *call)
         put_mark(call, (LLVMValueRef[]){ call_operand(call, 0) }, 1);
     } else if (call->row->rule == TEXEL) {
         mark_texel(call);
+    } else if (call->row->rule == RESERVED) {
+        put_mark(call, (LLVMValueRef[]){ call_operand(call, 0), call_operand(call, call->row->at) }, 2);
     } else if (call->row->rule < LANE) {
         mark_wrong(call);
     } else if (call->row->at < (int)LLVMGetNumArgOperands(call->insn)) {
@@ -598,6 +634,12 @@ static void lower_mark(const struct call *call, const struct counts *counts, uin
                   (LLVMValueRef[]){ format_of(call, shown), call_operand(call, 0), call_operand(call, 1),
                                     call_operand(call, 2), call_operand(call, 3), call_operand(call, 4) },
                   6);
+        break;
+    case RESERVED:
+        emit_call(e, RESERVATION_IS, nothing,
+                  (LLVMValueRef[]){ format_of(call, shown), call_operand(call, 0), call_operand(call, 1),
+                                    emit_word(e, !!strstr(call->name, "read_")) },
+                  4);
         break;
     case LANE:
         emit_call(e, LANE_IS, nothing,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Compares arguments of built-in functions among the work-items that call them: compiler/irpass/sanitize/argument.c. */
 #include "cell.h"
+#include "ppu/pipe.h"
 #include "ppu/surface.h"
 
 typedef constant struct ppu_surface *surface_t;
@@ -78,6 +79,25 @@ void CALLED __attribute__((convergent)) __ppu_sanitizer_lane(uint format, uint l
 
     if (!is_same_lane(lane) || lane >= size) {
         report(format, lane, size, 0, 0);
+    }
+}
+
+/* ---- pipes ---- */
+
+/* True when the cell was taken from its order by a reservation that nobody has committed (device-lib/opencl/pipe.cl). */
+INLINE bool is_reserved(global struct ppu_pipe *ring, uint cell, bool reads)
+{
+    volatile global atomic_uint *at = (volatile global atomic_uint *)(ring + 1) + cell;
+    const uint state = __opencl_atomic_load(at, memory_order_relaxed, memory_scope_device), turn = state / 2;
+    const ulong next = load64(reads ? &ring->read : &ring->write);
+
+    return state == (reads ? PPU_PIPE_FULL(turn) : PPU_PIPE_FREE(turn)) && ((ulong)turn << 32 | cell) < next;
+}
+
+void CALLED __ppu_sanitizer_reservation(uint format, global struct ppu_pipe *ring, ulong id, uint reads)
+{
+    if (id == PPU_PIPE_NO_RESERVATION || (uint)id >= ring->packets || !is_reserved(ring, (uint)id, reads != 0)) {
+        report(format, id, 0, 0, 0);
     }
 }
 
