@@ -151,6 +151,7 @@ void event_look(cl_event event)
 {
     if (!event->listed && event->unmet == (event->failed ? 0 : event->covered)) {
         event->listed = true;
+        footprint_issue(event);
         queue_ready(event);
     }
 }

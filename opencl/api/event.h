@@ -75,6 +75,11 @@ struct print_source {
     uint64_t offset[3];                  /* of its global ids */
 };
 
+/* Bytes of a buffer on the device; `bytes` 0: none. */
+struct work_span {
+    uint64_t va, bytes;
+};
+
 /* Describes what a command does. */
 struct work {
     enum work_executor executor;
@@ -89,6 +94,7 @@ struct work {
     void (*ended)(struct work *work);  /* with the lock, before anybody is told, unless it has been dropped; or NULL */
     void *needs[2];                    /* objects in use until the command has ended; may be NULL */
     struct print_source prints;        /* on the device */
+    struct work_span reads, writes;    /* of a command that moves bytes, where it may race with kernels */
     uint64_t printf_va;                /* where to; given by the submitter before build() */
     char variant[EVENT_VARIANT_BYTES]; /* of a kernel: which runs; "": it is no kernel */
     union {
@@ -128,7 +134,7 @@ struct _cl_event {
     size_t unmet;     /* events this one waits for */
     size_t covered;   /* those of them that are in the submitter this one will run in: order is kept there */
     uint64_t after;   /* tracks of launches that it comes after (footprint.h) */
-    uint32_t track;   /* + 1, of a launch that notes what it does; 0: it has none */
+    uint32_t track;   /* + 1, of a command that may race with others; 0: it has none */
     bool gated;       /* it comes after a user event that had not ended */
     bool failed;      /* one of them has ended with an error */
     uint32_t failure; /* which failure of its queue it is; 0: none, or that of another command */

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "opencl/api/footprint.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "opencl/api/sanitize.h"
 #include "opencl/submit/sanitizer.h"
 #include "ppu/macros.h"
 
@@ -23,6 +25,8 @@ struct footprint {
     struct print_source source;        /* without its view, which may be gone */
     struct ppu_sanitizer_site **sites; /* by their formats; NULL: no place names it */
     uint32_t formats;
+    struct work_span reads, writes; /* of a command of the host, */
+    const char *command;            /* and its function; NULL: it is a launch */
 };
 
 struct track {
@@ -80,10 +84,30 @@ static void put_beside(struct footprints *all, uint32_t own, uint64_t after)
     }
 }
 
+/* True for a command of the host that moves bytes. */
+static bool moves(const struct _cl_event *event)
+{
+    return (event->work.reads.bytes | event->work.writes.bytes) != 0 && sanitize_finds_races();
+}
+
+/* A launch that ends from now on is compared with the command of the host, if it is beside it. */
+static void publish(struct footprints *all, cl_event event)
+{
+    struct track *track = &all->track[event->track - 1];
+    struct footprint *footprint = event->failed || track->footprint ? NULL : calloc(1, sizeof(*footprint));
+
+    if (footprint) {
+        footprint->reads = event->work.reads;
+        footprint->writes = event->work.writes;
+        footprint->command = event_command_name(event);
+        track->footprint = footprint;
+    }
+}
+
 void footprint_begin(cl_event event)
 {
     const struct print_source *source = &event->work.prints;
-    const bool notes = (source->tables & PPU_SANITIZER_HAS_CELLS) != 0 && source->cta[0] != 0;
+    const bool notes = ((source->tables & PPU_SANITIZER_HAS_CELLS) != 0 && source->cta[0] != 0) || moves(event);
     struct footprints *all = notes && context_is_parallel(event->context) ? footprints_of(event->context) : NULL;
 
     for (uint32_t i = 0; all && i < FOOTPRINT_TRACKS && event->track == 0; i++) {
@@ -92,6 +116,9 @@ void footprint_begin(cl_event event)
             event->track = i + 1;
             put_beside(all, i, event->after);
         }
+    }
+    if (event->track != 0 && moves(event) && !event->gated) {
+        publish(all, event);
     }
 }
 
@@ -104,6 +131,9 @@ void footprint_issue(cl_event event)
             all->track[i].beside &= ~bit(event->track - 1);
             all->track[event->track - 1].beside &= ~bit(i);
         }
+    }
+    if (event->track != 0 && moves(event)) {
+        publish(all, event);
     }
 }
 
@@ -137,6 +167,10 @@ void footprint_end(cl_event event)
         return;
     }
     all->track[event->track - 1].ended = true;
+    if (event->status < 0 && moves(event)) { /* it has done nothing */
+        footprint_free(all->track[event->track - 1].footprint);
+        all->track[event->track - 1].footprint = NULL;
+    }
     for (uint32_t i = 0; i < FOOTPRINT_TRACKS; i++) {
         if (all->track[i].used && !is_needed(all, &all->track[i])) {
             track_free(all, &all->track[i]);
@@ -303,6 +337,48 @@ static void compare_spots(const struct print_source *source, const struct footpr
     }
 }
 
+static bool meets(const struct work_span *span, const struct spot *spot)
+{
+    const uint64_t begin = spot->key & (bit(ADDRESS_BITS) - 1), bytes = bit((uint32_t)(spot->key >> ADDRESS_BITS) & 7);
+
+    return span->bytes != 0 && begin < span->va + span->bytes && span->va < begin + bytes;
+}
+
+static void tell_command(const struct print_source *source, const struct footprint *footprint,
+                         const struct footprint *command, uint64_t key, uint64_t own, char **reports)
+{
+    const struct ppu_sanitizer_site *site = site_of(footprint, own);
+    struct ppu_sanitizer_report report = { .address = key & (bit(ADDRESS_BITS) - 1), .other_launch = true };
+
+    if (!site) {
+        return;
+    }
+    report.site = *site;
+    snprintf(report.other.action, sizeof(report.other.action), "%s", command->command);
+    split_id(&footprint->source, own, report.local_id, report.work_group);
+    for (uint32_t i = 0; i < 3; i++) {
+        report.global_id[i] = source->offset[i] + (uint64_t)report.work_group[i] * source->cta[i] + report.local_id[i];
+    }
+    sanitizer_tell_report(source, &report, reports);
+}
+
+/* What the host writes races with all that the launch did there, what it reads with what the launch wrote. */
+static void compare_with_command(const struct print_source *source, const struct footprint *footprint,
+                                 const struct footprint *command, char **reports)
+{
+    for (size_t i = 0; i < footprint->count; i++) {
+        const struct spot *spot = &footprint->spots[i];
+        const bool written = meets(&command->writes, spot);
+        const uint64_t changes[] = { spot->write, spot->update };
+        for (size_t j = 0; j < PPU_ARRAY_SIZE(changes) && (written || meets(&command->reads, spot)); j++) {
+            tell_command(source, footprint, command, spot->key, changes[j], reports);
+        }
+        if (written) {
+            tell_command(source, footprint, command, spot->key, spot->read, reports);
+        }
+    }
+}
+
 static void compare_footprints(const struct print_source *source, const struct footprint *footprint,
                                const struct footprint *beside, char **reports)
 {
@@ -352,6 +428,10 @@ void footprint_compare(cl_event event, const struct ppu_sanitizer_cells *cells, 
     }
     pthread_mutex_unlock(&context->lock);
     for (uint32_t i = 0; i < count; i++) {
-        compare_footprints(&event->work.prints, footprint, beside[i], reports);
+        if (beside[i]->command) {
+            compare_with_command(&event->work.prints, footprint, beside[i], reports);
+        } else {
+            compare_footprints(&event->work.prints, footprint, beside[i], reports);
+        }
     }
 }

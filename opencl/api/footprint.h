@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Finds data races between launches that nothing orders (docs/spec/sanitizers.md). While a launch is in flight it has a
- * track of its context; a mask of tracks says which launches a command comes after. What a launch has done to memory is
- * taken from its cells when it has ended, and compared with launches that were in flight beside it.
+ * Finds data races between launches, and between a launch and a command of the host, that nothing orders
+ * (docs/spec/sanitizers.md). While such a command is in flight it has a track of its context; a mask of tracks says
+ * which of them a command comes after. What a launch has done to memory is taken from its cells when it has ended, and
+ * compared with what was in flight beside it. What a command of the host does is known when it is enqueued.
  */
 #ifndef OPENCL_API_FOOTPRINT_H
 #define OPENCL_API_FOOTPRINT_H
@@ -10,17 +11,20 @@
 #include "opencl/api/event.h"
 #include "ppu/sanitizer.h"
 
-#define FOOTPRINT_TRACKS 64u /* launches in flight that are looked at; bits of a mask */
+#define FOOTPRINT_TRACKS 64u /* launches and commands in flight that are looked at; bits of a mask */
 
 struct footprints;
 
 /* With the context's lock: the command comes after the other one, which has not ended. */
 void footprint_follow(cl_event event, const struct _cl_event *other);
-/* The same: all that the command comes after is known. A launch that notes what it does gets a track. */
+/*
+ * The same: all that the command comes after is known. A launch that notes what it does gets a track, and a command of
+ * the host that moves bytes of buffers.
+ */
 void footprint_begin(cl_event event);
 /*
- * The same: the command is given to the device. When it has waited for the host, to which it was up whether it let the
- * command go before or after others ended, those that have ended count as before it.
+ * The same: nothing keeps the command from starting any more. When it has waited for the host, to which it was
+ * up whether it let the command go before or after others ended, those that have ended count as before it.
  */
 void footprint_issue(cl_event event);
 /* The same: the command has ended. */

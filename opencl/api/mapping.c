@@ -108,6 +108,9 @@ void *mapping_take(cl_command_queue queue, const struct command *command, cl_mem
         return NULL;
     }
     struct work work = map_work(memory, mapped);
+    if (buffer_is(memory) && flags != CL_MAP_WRITE_INVALIDATE_REGION) {
+        work.reads = transfer_span(memory, mapped->offset, mapped->region[0]);
+    }
     void *pointer = mapped->pointer;
     *error = queue_take(queue, command, &work);
     if (*error != CL_SUCCESS) {
@@ -167,6 +170,9 @@ cl_int clEnqueueUnmapMemObject(cl_command_queue queue, cl_mem memory, void *poin
         return CL_INVALID_VALUE;
     }
     struct work work = unmap_work(memory, mapped);
+    if (buffer_is(memory) && mapped->writes) {
+        work.writes = transfer_span(memory, mapped->offset, mapped->region[0]);
+    }
     free(mapped);
     return queue_take(queue, &command, &work);
 }

@@ -20,6 +20,7 @@ static pthread_once_t begun = PTHREAD_ONCE_INIT;
 static const char *wanted; /* words; NULL: none */
 static int exit_status;    /* 0: the program's own */
 static uint32_t sites;     /* that were reported */
+static bool finds_races;
 
 void sanitize_count_site(void)
 {
@@ -58,6 +59,9 @@ static void read_exit_status(void)
 static void begin_checks(uint32_t checks)
 {
     allocation_begin();
+    if ((checks & PPU_SANITIZE_RACE) != 0) {
+        __atomic_store_n(&finds_races, true, __ATOMIC_RELAXED);
+    }
     if ((checks & PPU_SANITIZE_UNINIT) != 0) {
         marks_begin();
     }
@@ -95,6 +99,11 @@ static void read_variables(void)
 void sanitize_begin(void)
 {
     pthread_once(&begun, read_variables);
+}
+
+bool sanitize_finds_races(void)
+{
+    return __atomic_load_n(&finds_races, __ATOMIC_RELAXED);
 }
 
 /* Passes only the first word of a variable that is wrong: it is refused, and cannot be another option. */

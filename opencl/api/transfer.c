@@ -82,6 +82,11 @@ struct work transfer_needing(struct work work, cl_mem first, cl_mem second)
     return work;
 }
 
+struct work_span transfer_span(cl_mem buffer, size_t offset, size_t bytes)
+{
+    return (struct work_span){ buffer->va + offset, bytes };
+}
+
 /* ---- checks ---- */
 
 cl_int transfer_check(cl_command_queue queue, cl_mem memory, cl_uint count, const cl_event *events)
@@ -126,6 +131,7 @@ cl_int clEnqueueReadBuffer(cl_command_queue queue, cl_mem memory, cl_bool blocki
         return CL_INVALID_OPERATION;
     }
     struct work work = transfer_needing(transfer_bytes(to, memory->at + offset, bytes), memory, NULL);
+    work.reads = transfer_span(memory, offset, bytes);
     return queue_take(queue, &command, &work);
 }
 
@@ -148,6 +154,7 @@ cl_int clEnqueueWriteBuffer(cl_command_queue queue, cl_mem memory, cl_bool block
     }
     marks_set(memory, offset, bytes);
     struct work work = transfer_needing(transfer_bytes(memory->at + offset, from, bytes), memory, NULL);
+    work.writes = transfer_span(memory, offset, bytes);
     return queue_take(queue, &command, &work);
 }
 
@@ -332,6 +339,8 @@ cl_int clEnqueueCopyBuffer(cl_command_queue queue, cl_mem src, cl_mem dst, size_
         work.copy = (struct device_copy){ dst->va + dst_offset, src->va + src_offset, bytes };
     }
     work = transfer_needing(work, src, dst);
+    work.reads = transfer_span(src, src_offset, bytes);
+    work.writes = transfer_span(dst, dst_offset, bytes);
     return queue_take(queue, &command, &work);
 }
 
@@ -413,6 +422,7 @@ cl_int clEnqueueFillBuffer(cl_command_queue queue, cl_mem memory, const void *pa
     }
     marks_set(memory, offset, bytes);
     work = transfer_needing(work, memory, NULL);
+    work.writes = transfer_span(memory, offset, bytes);
     return queue_take(queue, &command, &work);
 }
 

@@ -11,6 +11,8 @@ struct work transfer_bytes(void *dst, const void *src, size_t bytes);
 struct work transfer_box(const struct box *box);
 /* The same work, for which these are in use; NULL is none. */
 struct work transfer_needing(struct work work, cl_mem first, cl_mem second);
+/* Where a command of the host reads or writes so many bytes of a buffer, from its offset on. */
+struct work_span transfer_span(cl_mem buffer, size_t offset, size_t bytes);
 /* The queue must be for the host, the object of its context, and the list good. */
 cl_int transfer_check(cl_command_queue queue, cl_mem memory, cl_uint count, const cl_event *events);
 /* Work that repeats a pattern; false: not a pattern, or `bytes` is no multiple of it. */

@@ -313,16 +313,22 @@ static void print_uninit(FILE *to, const struct print_source *source, const stru
     print_memory(to, source, report->address, report->object_bytes);
 }
 
+/* The other side may be a command of the host, which has a name alone. */
 static void print_race(FILE *to, const struct print_source *source, const struct ppu_sanitizer_report *report)
 {
     const struct ppu_sanitizer_site *site = &report->site;
+    const bool by_host = !report->has_other && report->other.action[0] != '\0';
 
     fprintf(to, "ppu: %s: %s of %u bytes, ", site->check, site->action, site->bytes);
     print_object(to, source, site);
-    const char *other = report->has_other ? report->other.action : "access";
-    fprintf(to, ", unordered with %s %s%s\n", *other == 'a' ? "an" : "a", other,
-            report->other_launch ? " of another launch" : "");
-    print_sides(to, report, true);
+    if (by_host) {
+        fprintf(to, ", unordered with %s\n", report->other.action);
+    } else {
+        const char *other = report->has_other ? report->other.action : "access";
+        fprintf(to, ", unordered with %s %s%s\n", *other == 'a' ? "an" : "a", other,
+                report->other_launch ? " of another launch" : "");
+    }
+    print_sides(to, report, !by_host);
     fprintf(to, "  address 0x%llx", (unsigned long long)report->address);
     if (!report->other_launch) {
         print_value(to, report);

@@ -127,7 +127,6 @@ void submitter_issue(struct submitter *submitter, cl_event event)
 {
     uint32_t index = (submitter->first + submitter->count) % SUBMITTER_DEPTH;
 
-    footprint_issue(event);
     event_reach(event, CL_SUBMITTED);
     event->issued_ns = host_clock_ns();
     if (wants_times(submitter)) {

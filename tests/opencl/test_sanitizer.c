@@ -1299,6 +1299,142 @@ static void races_between_launches_that_nothing_orders_are_reported(void **state
     listener_end(&l);
 }
 
+/* ---- launches and commands of the host ---- */
+
+enum host_command { FILLS, WRITES, READS, COPIES_FROM, COPIES_TO, MAPS, UNMAPS };
+
+static const struct {
+    bool first;   /* the command is enqueued before the launch */
+    bool ordered; /* the second waits for the first */
+    const char *does;
+    enum host_command command;
+    const char *report; /* NULL: none */
+} pairs_with_host[] = {
+    { false, false, "a[i] = 1;", FILLS,
+      "store of 4 bytes, argument 0 'a' (int*), unordered with clEnqueueFillBuffer\n" },
+    { true, false, "b[i] = a[i];", FILLS,
+      "load of 4 bytes, argument 0 'a' (int*), unordered with clEnqueueFillBuffer\n" },
+    { false, true, "a[i] = 1;", FILLS, NULL },
+    { true, true, "a[i] = 1;", FILLS, NULL },
+    { false, false, "a[i + 16] = 1;", FILLS, NULL },
+    { false, false, "a[i] = 1;", WRITES, "unordered with clEnqueueWriteBuffer\n" },
+    { true, true, "a[i] = 1;", WRITES, NULL },
+    { false, false, "atomic_inc(a + i);", READS, "atomic operation of 4 bytes, argument 0 'a' (int*), unordered with" },
+    { true, false, "a[i] = 1;", READS, "unordered with clEnqueueReadBuffer\n" },
+    { false, false, "b[i] = a[i];", READS, NULL },
+    { false, true, "a[i] = 1;", READS, NULL },
+    { false, false, "a[i] = 1;", COPIES_FROM, "unordered with clEnqueueCopyBuffer\n" },
+    { false, false, "b[i] = a[i];", COPIES_FROM, NULL },
+    { true, false, "b[i] = a[i];", COPIES_TO, "unordered with clEnqueueCopyBuffer\n" },
+    { true, true, "b[i] = a[i];", COPIES_TO, NULL },
+    { false, false, "a[i] = 1;", MAPS, "unordered with clEnqueueMapBuffer\n" },
+    { false, false, "b[i] = a[i];", MAPS, NULL },
+    { false, true, "a[i] = 1;", MAPS, NULL },
+    { false, false, "b[i] = a[i];", UNMAPS, "unordered with clEnqueueUnmapMemObject\n" },
+    { false, true, "b[i] = a[i];", UNMAPS, NULL },
+};
+
+/* The first 64 bytes of buffer a. */
+static void enqueue_host(cl_command_queue queue, enum host_command command, const cl_mem buffers[3], void *mapped,
+                         cl_uint count, const cl_event *after, cl_event *event)
+{
+    static cl_int numbers[16];
+    const size_t bytes = sizeof(numbers);
+    const cl_int zero = 0;
+    cl_int error = CL_SUCCESS;
+
+    switch (command) {
+    case FILLS:
+        check(clEnqueueFillBuffer(queue, buffers[0], &zero, sizeof(zero), 0, bytes, count, after, event));
+        break;
+    case WRITES:
+        check(clEnqueueWriteBuffer(queue, buffers[0], CL_FALSE, 0, bytes, numbers, count, after, event));
+        break;
+    case READS:
+        check(clEnqueueReadBuffer(queue, buffers[0], CL_FALSE, 0, bytes, numbers, count, after, event));
+        break;
+    case COPIES_FROM:
+        check(clEnqueueCopyBuffer(queue, buffers[0], buffers[2], 0, 0, bytes, count, after, event));
+        break;
+    case COPIES_TO:
+        check(clEnqueueCopyBuffer(queue, buffers[2], buffers[0], 0, 0, bytes, count, after, event));
+        break;
+    case MAPS:
+        clEnqueueMapBuffer(queue, buffers[0], CL_FALSE, CL_MAP_READ, 0, bytes, count, after, event, &error);
+        check(error);
+        break;
+    case UNMAPS:
+        check(clEnqueueUnmapMemObject(queue, buffers[0], mapped, count, after, event));
+        break;
+    }
+}
+
+static char *reports_with_host(struct listener *l, const cl_command_queue queues[2], uint32_t pair)
+{
+    const cl_mem buffers[3] = { buffer(l, 32), buffer(l, 32), buffer(l, 32) };
+    const bool host_first = pairs_with_host[pair].first;
+    const cl_uint waits = pairs_with_host[pair].ordered ? 2 : 1;
+    cl_int error = CL_SUCCESS;
+    char text[300], name[16];
+
+    snprintf(name, sizeof(name), "host%u", pair);
+    snprintf(text, sizeof(text),
+             "kernel void %s(global int *a, global int *b) { int i = get_global_id(0) + 5 * get_global_id(1); %s }\n",
+             name, pairs_with_host[pair].does);
+    cl_program program = build(l, text, "-cl-std=CL3.0 -fsanitize=race");
+    cl_kernel kernel = clCreateKernel(program, name, &error);
+    check(error);
+    void *mapped = clEnqueueMapBuffer(queues[1], buffers[0], CL_TRUE, CL_MAP_WRITE, 0, 64, 0, NULL, NULL, &error);
+    check(error);
+    cl_event gate = clCreateUserEvent(l->context, &error), wait[2] = { gate, NULL }, first, second;
+    check(error);
+    if (host_first) {
+        enqueue_host(queues[1], pairs_with_host[pair].command, buffers, mapped, 1, &gate, &first);
+    } else {
+        enqueue_one(queues[0], kernel, buffers, 1, &gate, &first);
+    }
+    wait[1] = first;
+    if (host_first) {
+        enqueue_one(queues[0], kernel, buffers, waits, wait, &second);
+    } else {
+        enqueue_host(queues[1], pairs_with_host[pair].command, buffers, mapped, waits, wait, &second);
+    }
+    check(clSetUserEventStatus(gate, CL_COMPLETE));
+    check(clFinish(queues[0]));
+    check(clFinish(queues[1]));
+    check(clReleaseEvent(gate));
+    check(clReleaseEvent(first));
+    check(clReleaseEvent(second));
+    check(clReleaseKernel(kernel));
+    check(clReleaseProgram(program));
+    for (uint32_t i = 0; i < PPU_ARRAY_SIZE(buffers); i++) {
+        check(clReleaseMemObject(buffers[i]));
+    }
+    return take_reports();
+}
+
+static void races_with_commands_of_the_host_are_reported(void **state)
+{
+    struct listener l = listener_new(*state);
+    const cl_command_queue queues[2] = { l.queue,
+                                         clCreateCommandQueueWithProperties(l.context, l.fixture->device, NULL, NULL) };
+    char name[32];
+
+    for (uint32_t i = 0; i < PPU_ARRAY_SIZE(pairs_with_host); i++) {
+        char *reports = reports_with_host(&l, queues, i);
+        snprintf(name, sizeof(name), "in kernel 'host%u'", i);
+        if (pairs_with_host[i].report) {
+            assert_says(reports, pairs_with_host[i].report);
+            assert_says(reports, name);
+        } else if (*reports != '\0') {
+            fail_msg("pair %u: %s", i, reports);
+        }
+        free(reports);
+    }
+    check(clReleaseCommandQueue(queues[1]));
+    listener_end(&l);
+}
+
 static void lists_of_checks_are_read_or_refused(void **state)
 {
     static const char *const wrong[] = { "-fsanitize=", "-fsanitize=adress", "-fsanitize=address,",
@@ -1420,6 +1556,8 @@ int main(void)
         cl_test("launches after one another have no race", launches_after_one_another_have_no_race),
         cl_test("races between launches that nothing orders are reported",
                 races_between_launches_that_nothing_orders_are_reported),
+        cl_test("races of launches with commands of the host are reported",
+                races_with_commands_of_the_host_are_reported),
         cl_test("kernels with many arguments are checked", kernels_with_many_arguments_are_checked),
         cl_test("lists of checks are read or refused", lists_of_checks_are_read_or_refused),
         cl_test("modules that are linked are checked, too", modules_that_are_linked_are_checked_too),
