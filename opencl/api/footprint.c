@@ -117,7 +117,7 @@ void footprint_begin(cl_event event)
             put_beside(all, i, event->after);
         }
     }
-    if (event->track != 0 && moves(event) && !event->gated) {
+    if (all && event->track != 0 && moves(event) && !event->gated) {
         publish(all, event);
     }
 }
@@ -132,7 +132,7 @@ void footprint_issue(cl_event event)
             all->track[event->track - 1].beside &= ~bit(i);
         }
     }
-    if (event->track != 0 && moves(event)) {
+    if (all && event->track != 0 && moves(event)) {
         publish(all, event);
     }
 }
