@@ -229,26 +229,41 @@ static LLVMValueRef with_reason(struct compilation *compilation, LLVMValueRef fl
     return with;
 }
 
-static bool is_work(LLVMValueRef call)
+/* Queues of other kinds than the language's, by the flag that names the kind. */
+static const struct {
+    uint32_t flag;
+    const char *function, *with_events;
+} other_queues[] = {
+    { ENQUEUE_WORK, "__ppu_enqueue_work", "work for a work queue has no events:" },
+    { ENQUEUE_ENTRY, "__ppu_enqueue_entry", "a block for a task queue has no events:" },
+};
+#define OTHER_QUEUES PPU_ARRAY_SIZE(other_queues)
+
+/* OTHER_QUEUES: a queue of the language. */
+static uint32_t other_queue_of(LLVMValueRef call)
 {
     LLVMValueRef flags = LLVMGetOperand(call, 1);
+    uint32_t kind = LLVMIsAConstantInt(flags) ? 0 : OTHER_QUEUES;
 
-    return LLVMIsAConstantInt(flags) && (LLVMConstIntGetZExtValue(flags) & ENQUEUE_WORK) != 0;
+    while (kind < OTHER_QUEUES && (LLVMConstIntGetZExtValue(flags) & other_queues[kind].flag) == 0) {
+        kind++;
+    }
+    return kind;
 }
 
 /* `operands` as of the library's other functions: without events. */
-static void lower_work(struct compilation *compilation, LLVMValueRef call, const struct enqueue_function *function,
-                       LLVMValueRef *operands)
+static void lower_other_queue(struct compilation *compilation, LLVMValueRef call,
+                              const struct enqueue_function *function, LLVMValueRef *operands, uint32_t kind)
 {
     LLVMValueRef kept[8];
 
     if (function->events != NONE) {
-        compilation_fail_value(compilation, "work for a work queue has no events:", call);
+        compilation_fail_value(compilation, other_queues[kind].with_events, call);
     }
     for (uint32_t i = 0; i < 8; i++) {
         kept[i] = operands[i < 6 ? i : i + 3];
     }
-    replace_call(compilation, call, "__ppu_enqueue_work", kept, 8);
+    replace_call(compilation, call, other_queues[kind].function, kept, 8);
 }
 
 static void lower_enqueue(struct compilation *compilation, LLVMValueRef call, const struct enqueue_function *function)
@@ -283,8 +298,9 @@ static void lower_enqueue(struct compilation *compilation, LLVMValueRef call, co
         operands[9] = LLVMGetOperand(call, function->locals);
         operands[10] = LLVMGetOperand(call, function->locals + 1);
     }
-    if (is_work(call)) {
-        lower_work(compilation, call, function, operands);
+    const uint32_t kind = other_queue_of(call);
+    if (kind < OTHER_QUEUES) {
+        lower_other_queue(compilation, call, function, operands, kind);
         return;
     }
     replace_call(compilation, call, generic ? "__ppu_enqueue_g" : "__ppu_enqueue_p", operands, 11);

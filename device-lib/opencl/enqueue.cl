@@ -5,6 +5,7 @@
  */
 #include "enqueue/event.h"
 #include "enqueue/launch.h"
+#include "enqueue/taskq.h"
 
 #define WAITS_FOR_PARENT 3u                               /* CLK_ENQUEUE_FLAGS_WAIT_KERNEL, _WAIT_WORK_GROUP */
 #define STREAM_BITS (sizeof(struct ppu_device_queue) - 1) /* of a queue's address */
@@ -29,6 +30,7 @@ struct request {
     uint events; /* that the task waits for */
     uint locals; /* shared memory arguments */
     const private ulong *sizes;
+    bool is_entry; /* of a task queue: no record is its own yet, which could keep private memory */
 };
 
 INLINE uint whole(uint bytes)
@@ -101,7 +103,12 @@ INLINE int fill(record_t own, record_t record, const private struct request *req
     if (used == UINT_MAX) {
         return ERROR_SIZE;
     }
-    if (used > shared->sm_shared || used > PPU_MAX_SHARED || !set_private(nest_of(own), record, &behind)) {
+    if (request->is_entry) {
+        behind = task_private(&record->tmd);
+    } else if (!set_private(nest_of(own), record, &behind)) {
+        return ERROR_RESOURCES;
+    }
+    if (used > shared->sm_shared || used > PPU_MAX_SHARED) {
         return ERROR_RESOURCES;
     }
     ulong block = put_block(record, request, event, behind);
@@ -257,7 +264,7 @@ INLINE global struct ppu_device_wait *waits_of(record_t record, uint bytes)
                                      uint events, const space device_event_t *list, device_event_t *ret, uint locals, \
                                      const private ulong *sizes)                                                      \
     {                                                                                                                 \
-        const struct request request = { flags, range, child, block, bytes, events, locals, sizes };                         \
+        const struct request request = { flags, range, child, block, bytes, events, locals, sizes, false };                  \
         record_t own = own_record(), record;                                                                          \
         int error = check(own, queue);                                                                                \
                                                                                                                       \
@@ -279,6 +286,63 @@ INLINE global struct ppu_device_wait *waits_of(record_t record, uint bytes)
 
 DEFINE_ENQUEUE(p, private)
 DEFINE_ENQUEUE(g, generic)
+
+/* ---- blocks for task queues ---- */
+
+/* What is parked is given back when no entry has it. */
+INLINE int append_parked(task_queue_t queue, record_t parked)
+{
+    uint ticket = 0;
+    int error = take_ticket(queue, &ticket);
+
+    if (error == 0) {
+        entry_t entry = entry_at(queue, ticket);
+        entry->kind = PPU_TASKQ_PARKED;
+        entry->task = PPU_TASK_NULL;
+        *(global ulong *)(entry + 1) = (ulong)parked;
+        publish(queue, entry, ticket);
+    }
+    return error;
+}
+
+/*
+ * The entry has the address of a parked task, so that it takes no record until a work-group starts it, which is to be
+ * its parent. Until then its parent is whoever appends it.
+ */
+int LIBRARY __ppu_enqueue_entry(device_queue_t given, uint flags, const private struct range *range,
+                                constant struct ppu_child *child, const private uchar *block, uint bytes, uint locals,
+                                const private ulong *sizes)
+{
+    const struct request request = { flags, range, child, block, bytes, 0, locals, sizes, true };
+    task_queue_t queue = taskq_of(given);
+    record_t own = own_record();
+
+    if (queue == 0 || own == 0 || nest_of(own)->enqueue_va == 0) {
+        return told(ERROR_QUEUE, flags);
+    }
+    global struct ppu_nest *nest = nest_of(own);
+    record_t parked = (record_t)heap_take(nest, PPU_PARKED_BYTES);
+    if (parked == 0) {
+        return told(ERROR_RESOURCES, flags);
+    }
+    parked->nest_va = (ulong)nest;
+    parked->local_va = 0;
+    parked->local_size = 0;
+    set_status(parked, PPU_TASK_NULL, root_of(own), keeper_of(own), PPU_STREAM_NONE);
+    int error = fill(own, parked, &request, 0);
+    if (error == 0) {
+        error = append_parked(queue, parked);
+        if (error != 0) {
+            give_block(nest, parked);
+        }
+    }
+    if (error != 0) {
+        give_up(parked);
+    }
+    return told(error, flags);
+}
+
+/* ---- markers ---- */
 
 /* A marker is the end of its event, which waits for others. */
 int LIBRARY __ppu_enqueue_marker(uint flags, device_queue_t queue, uint events, const device_event_t *list,

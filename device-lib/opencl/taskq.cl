@@ -1,59 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Feeds the queues of queue tasks by work-items, and takes from them by work-groups (A6, A12; ppu/taskq.h). */
-#include "enqueue/launch.h"
-#include "ppu/taskq.h"
+#include "enqueue/taskq.h"
 
-#define ERROR_VALUE (-30)     /* CL_INVALID_VALUE */
-#define ERROR_OPERATION (-59) /* CL_INVALID_OPERATION */
-#define QUEUE_ALIGN 64u
-
-typedef global struct ppu_taskq_head *task_queue_t;
-typedef global struct ppu_taskq_entry *entry_t;
-
-/* NULL: it is no task queue. */
-INLINE task_queue_t taskq_of(device_queue_t given)
-{
-    bool is = given != 0 && (ulong)given % QUEUE_ALIGN == 0 && given->head.version == PPU_TASKQ_VERSION &&
-              given->head.size_bytes == sizeof(struct ppu_taskq_head);
-
-    return is ? (task_queue_t)given : 0;
-}
-
-INLINE entry_t entry_at(task_queue_t queue, uint number)
-{
-    return (entry_t)((ulong)(queue + 1) + (ulong)(number & (queue->entries - 1)) * queue->entry_bytes);
-}
+#define ERROR_VALUE (-30) /* CL_INVALID_VALUE */
 
 /* ---- producers ---- */
-
-/* Takes the next ticket, when its cell is free; 0 or an error. Pairs with who frees the cell. */
-INLINE int take_ticket(task_queue_t queue, private uint *ticket)
-{
-    for (;;) {
-        uint tail = load(&queue->tail);
-        *ticket = PPU_TASKQ_TICKET(tail);
-        if ((tail & PPU_TASKQ_CLOSED) != 0) {
-            return ERROR_OPERATION;
-        }
-        if (load(&entry_at(queue, *ticket)->sequence) != *ticket) {
-            if (load(&queue->tail) == tail) {
-                return ERROR_FULL;
-            }
-        } else if (replace(&queue->tail, tail, tail + 2)) {
-            return 0;
-        }
-    }
-}
-
-/* Tells the task that waits to be told. Pairs with the firmware's fence between arming and looking. */
-INLINE void tell(task_queue_t queue)
-{
-    __ppu_fence(PPU_ORDER_SEQ_CST, PPU_SCOPE_OF_DEVICE);
-    uint task = exchange(&queue->armed, PPU_TASK_NULL);
-    if (task != PPU_TASK_NULL) {
-        __ppu_request(task, task);
-    }
-}
 
 int LIBRARY ppu_push_entry(device_queue_t given, const void *data, uint bytes)
 {
@@ -74,9 +25,7 @@ int LIBRARY ppu_push_entry(device_queue_t given, const void *data, uint bytes)
     entry->kind = PPU_TASKQ_DATA;
     entry->task = PPU_TASK_NULL;
     __builtin_memcpy((global uchar *)(entry + 1), data, bytes);
-    __opencl_atomic_store(ATOM(&entry->sequence), (ticket + 1) & PPU_TASKQ_TICKET_MASK, memory_order_release,
-                          memory_scope_device);
-    tell(queue);
+    publish(queue, entry, ticket);
     return 0;
 }
 
@@ -88,7 +37,7 @@ int LIBRARY ppu_close_entries(device_queue_t given)
         return ERROR_QUEUE;
     }
     __opencl_atomic_fetch_or(ATOM(&queue->tail), PPU_TASKQ_CLOSED, memory_order_seq_cst, memory_scope_device);
-    tell(queue);
+    tell_taskq(queue);
     return 0;
 }
 
@@ -97,8 +46,46 @@ int LIBRARY ppu_close_entries(device_queue_t given)
 global void *LIBRARY ppu_entry_data(device_queue_t given)
 {
     task_queue_t queue = taskq_of(given);
+    entry_t entry = queue != 0 ? entry_at(queue, __ppu_sr(PPU_SR_TASKQ_POS)) : 0;
 
-    return queue != 0 ? (global void *)(entry_at(queue, __ppu_sr(PPU_SR_TASKQ_POS)) + 1) : 0;
+    return entry != 0 && load(&entry->kind) == PPU_TASKQ_DATA ? (global void *)(entry + 1) : 0;
+}
+
+/*
+ * A block that was appended is a parked task (ppu/child.h) of nobody: it gets a parent here. One that may wait for its
+ * children must not be parked on, since it keeps its record.
+ */
+int LIBRARY ppu_start_entry(device_queue_t given)
+{
+    task_queue_t queue = taskq_of(given);
+    record_t own = own_record();
+
+    if (queue == 0 || own == 0) {
+        return ERROR_QUEUE;
+    }
+    if (__ppu_sr(PPU_SR_DEPTH) >= nest_of(own)->depth) {
+        return ERROR_RESOURCES;
+    }
+    entry_t entry = entry_at(queue, __ppu_sr(PPU_SR_TASKQ_POS));
+    if (load(&entry->kind) != PPU_TASKQ_PARKED) {
+        return ERROR_OPERATION;
+    }
+    record_t parked = (record_t)*(global ulong *)(entry + 1);
+    global struct ppu_nest *nest = nest_of(own);
+    bool keeps = keeps_record(false, parked->tmd.flags);
+    ppu_task_t task = take_record(nest, keeps ? spare_of(nest) : spare_of(nest) / 2);
+    if (task == 0 && keeps) {
+        return ERROR_FULL;
+    }
+    entry->kind = PPU_TASKQ_NOTHING;
+    set_status(parked, PPU_TASK_NULL, root_of(own), keeper_of(own), PPU_STREAM_NONE);
+    count_tasks(parked, 1);
+    if (task != 0) {
+        unpark(nest, parked, task, PPU_TASK_NULL);
+    } else {
+        park(parked);
+    }
+    return 0;
 }
 
 int LIBRARY ppu_free_entry(device_queue_t given)

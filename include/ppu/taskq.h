@@ -58,13 +58,14 @@ PPU_ASSERT_OFFSET(struct ppu_taskq_head, armed, 128);
 enum ppu_taskq_kind {
     PPU_TASKQ_NOTHING = 0, /* its producer could not fill it */
     PPU_TASKQ_DATA = 1,
-    PPU_TASKQ_TASK = 2, /* a task that the CTA is to start as its own child (A12) */
+    PPU_TASKQ_TASK = 2,   /* a task that the CTA is to start as its own child (A12) */
+    PPU_TASKQ_PARKED = 3, /* the same, of compiled kernels: the address of a parked record (child.h) lies behind */
 };
 
 struct ppu_taskq_entry {
     uint32_t sequence; /* producer, then the CTA */
     uint32_t kind;     /* producer: enum ppu_taskq_kind */
-    uint32_t task;     /* producer: handle of a record of the nest (nest.h), 0 for data */
+    uint32_t task;     /* producer: handle of a record of the nest (nest.h), 0: none */
     uint32_t reserved;
 };
 PPU_ASSERT_SIZE(struct ppu_taskq_entry, 16);

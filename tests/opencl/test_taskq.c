@@ -244,6 +244,126 @@ static void a_kernel_that_faults(void **state)
     taking_end(&taking);
 }
 
+/* ---- blocks as entries ---- */
+
+/* Blocks of `feed` capture a number, have local and private memory, and launch blocks of their own. */
+static const char blocks[] =
+    "kernel void k(global int *out, queue_t tasks) {\n"
+    "    global int *entry = ppu_entry_data(tasks);\n"
+    "    barrier(CLK_GLOBAL_MEM_FENCE);\n"
+    "    if (get_local_id(0) != 0) return;\n"
+    "    if (entry != 0) {\n"
+    "        if (ppu_start_entry(tasks) != -59) out[1] = 1;\n"
+    "        atomic_inc(&out[100 + entry[0]]);\n"
+    "    } else {\n"
+    "        int error;\n"
+    "        while ((error = ppu_start_entry(tasks)) == CLK_DEVICE_QUEUE_FULL) ppu_wait_children();\n"
+    "        if (error != 0) out[2] = error;\n"
+    "        if (ppu_start_entry(tasks) != -59) out[1] = 2;\n"
+    "        if (out[5] != 0) {\n"
+    "            ppu_wait_children();\n"
+    "            atomic_inc(&out[6]);\n"
+    "        }\n"
+    "    }\n"
+    "    if (ppu_free_entry(tasks) != 0) out[1] = 3;\n"
+    "    if (atomic_inc(&out[0]) + 1 == out[3]) out[4] = ppu_close_entries(tasks);\n"
+    "}\n"
+    "kernel void feed(global int *out, queue_t tasks) {\n"
+    "    int n = get_global_id(0), error;\n"
+    "    do {\n"
+    "        error = enqueue_kernel(tasks, PPU_ENQUEUE_FLAGS_ENTRY, ndrange_1D(64, 32), ^(local void *a) {\n"
+    "            local int *sum = a;\n"
+    "            int mine[8];\n"
+    "            for (int i = 0; i < 8; i++) mine[(i + n) & 7] = n;\n"
+    "            if (get_local_id(0) == 0) *sum = 0;\n"
+    "            barrier(CLK_LOCAL_MEM_FENCE);\n"
+    "            atomic_add(sum, mine[get_local_id(0) & 7] == n);\n"
+    "            barrier(CLK_LOCAL_MEM_FENCE);\n"
+    "            if (get_local_id(0) == 0) {\n"
+    "                atomic_add(&out[200 + n], *sum);\n"
+    "                enqueue_kernel(get_default_queue(), CLK_ENQUEUE_FLAGS_NO_WAIT, ndrange_1D(1),\n"
+    "                               ^{ atomic_inc(&out[500 + n]); });\n"
+    "            }\n"
+    "        }, 16);\n"
+    "    } while (error == CLK_DEVICE_QUEUE_FULL || error == -5);\n" /* or the heap is full for a while */
+    "    if (error != 0) atomic_min(&out[2], error);\n"
+    "}\n";
+
+/* A work-group of the kernel that takes entries starts each block as its child: the command ends after all of them. */
+static void blocks_are_entries(void **state)
+{
+    static const cl_queue_properties entries[] = { 2, 32, 256 };
+    const size_t items = 150;
+
+    for (size_t e = 0; e < 2 * PPU_ARRAY_SIZE(entries); e++) {
+        struct taking taking = { .run = run_prepare(*state, blocks, CL3 " -g"), .do_ = functions(*state) };
+        struct run *run = taking.run;
+        const bool waits = e % 2;
+        cl_int error = CL_SUCCESS;
+        taking.tasks = task_queue(*state, entries[e / 2]);
+        check(clSetKernelArg(run->kernel, 1, sizeof(taking.tasks), &taking.tasks));
+        cl_kernel feed = clCreateKernel(run->program, "feed", &error);
+        check(error);
+        check(clSetKernelArg(feed, 0, sizeof(run->buffer), &run->buffer));
+        check(clSetKernelArg(feed, 1, sizeof(taking.tasks), &taking.tasks));
+        set_word(&taking, 5, waits);
+        for (int round = 1; round <= 2; round++) {
+            set_word(&taking, 3, ((int)items + 10) * round);
+            begin_taking(&taking);
+            check(clEnqueueNDRangeKernel(run->f->queue, feed, 1, NULL, &items, NULL, 0, NULL, NULL));
+            for (int i = 0; i < 10; i++) {
+                push(&taking, i, 0);
+            }
+            assert_int_equal(end_taking(&taking), CL_COMPLETE);
+            assert_int_equal(run->out[0], ((int)items + 10) * round);
+            assert_int_equal(run->out[1], 0);
+            assert_int_equal(run->out[2], 0);
+            assert_int_equal(run->out[4], 0);
+            assert_int_equal(run->out[6], waits ? (int)items * round : 0);
+            for (int i = 0; i < (int)items; i++) {
+                assert_int_equal(i < 10 ? run->out[100 + i] : round, round);
+                assert_int_equal(run->out[200 + i], 64 * round);
+                assert_int_equal(run->out[500 + i], 2 * round);
+            }
+        }
+        check(clReleaseKernel(feed));
+        taking_end(&taking);
+    }
+}
+
+static void wrong_blocks(void **state)
+{
+    struct run *run = run_prepare(
+        *state,
+        "#define ENTRY(queue, range) enqueue_kernel(queue, PPU_ENQUEUE_FLAGS_ENTRY, range, ^{ out[20] = 1; })\n"
+        "kernel void k(global int *out, queue_t tasks) {\n"
+        "    queue_t stream = ppu_create_stream();\n"
+        "    out[0] = ENTRY(get_default_queue(), ndrange_1D(1)); out[1] = ENTRY(stream, ndrange_1D(1));\n"
+        "    out[2] = ENTRY(tasks, ndrange_1D(2048, 2048));\n"
+        "    out[3] = enqueue_kernel(tasks, PPU_ENQUEUE_FLAGS_ENTRY, ndrange_1D(1), ^(local void *a) {\n"
+        "        *(local int *)a = 1; out[20] = 1; }, 1 << 28);\n"
+        "    out[4] = ENTRY(tasks, ndrange_1D(1)); out[5] = ENTRY(tasks, ndrange_1D(1));\n"
+        "    out[6] = ENTRY(tasks, ndrange_1D(1));\n"
+        "    out[7] = ppu_start_entry(get_default_queue());\n"
+        "    out[8] = ppu_close_entries(tasks);\n"
+        "    out[9] = ENTRY(tasks, ndrange_1D(1));\n"
+        "}",
+        CL3 " -g");
+    static const cl_int expected[] = { -102, -102, -160, -51, 0, 0, -161, -102, 0, -59 };
+    cl_command_queue tasks = task_queue(*state, 2);
+
+    check(clSetKernelArg(run->kernel, 1, sizeof(tasks), &tasks));
+    assert_int_equal(run_launch(run, 1, 1), CL_COMPLETE);
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(expected); i++) {
+        if (run->out[i] != expected[i]) {
+            fail_msg("result %zu is %d instead of %d", i, run->out[i], expected[i]);
+        }
+    }
+    assert_int_equal(run->out[20], 0);
+    check(clReleaseCommandQueue(tasks));
+    run_finish(run);
+}
+
 static void wrong_properties(void **state)
 {
     struct fixture *f = *state;
@@ -358,6 +478,8 @@ int main(void)
         cl_test("kernels feed a kernel that takes entries and closes its queue [A6 A12]", kernels_feed),
         cl_test("a kernel that takes entries appends some [A6 A12]", a_queue_feeds_itself),
         cl_test("a kernel that faults leaves its queue to the next [A6]", a_kernel_that_faults),
+        cl_test("blocks are entries, which work-groups start as their children [A12 B1]", blocks_are_entries),
+        cl_test("blocks that cannot be entries are refused [A12]", wrong_blocks),
         cl_test("task queues that cannot be are refused [A6]", wrong_properties),
         cl_test("wrong calls for task queues are refused, and harm none [A6]", wrong_calls),
         cl_test("kernels that append wrongly are told so [A12]", wrong_pushes_of_kernels),

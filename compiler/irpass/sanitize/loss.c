@@ -29,6 +29,7 @@ static const struct enqueuer {
     { "__ppu_enqueue_p", "enqueue_kernel", 1, 6, 8 },
     { "__ppu_enqueue_g", "enqueue_kernel", 1, 6, 8 },
     { "__ppu_enqueue_work", "enqueue_kernel", 1, NO_EVENTS, NO_EVENTS },
+    { "__ppu_enqueue_entry", "enqueue_kernel", 1, NO_EVENTS, NO_EVENTS },
     { "__ppu_enqueue_marker", "enqueue_marker", 0, 2, 4 },
 };
 
