@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # The demo: a program for the guest (and, the same sources, one for a process beside QEMU), its kernels, and `make demo`.
-DEMO_SOURCES := $(addprefix demo/,demo.c inventory.c user.c work.c mandelbrot.c queued.c lanes.c parts.c png.c sharing.c latency.c report.c)
+DEMO_SOURCES := $(addprefix demo/,demo.c inventory.c user.c work.c mandelbrot.c queued.c commands.c lanes.c parts.c png.c sharing.c latency.c report.c)
 DEMO_CFLAGS := -D_GNU_SOURCE -Iruntime/include
 DEMO_KERNELS := $(BUILD)/demo/kernels.ppu
 

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "demo/clock.h"
+#include "demo/commands.h"
 #include "demo/inventory.h"
 #include "demo/lanes.h"
 #include "demo/latency.h"
@@ -99,6 +100,7 @@ int main(int argc, char **argv)
     work_show(&report, &user, argc > 2 ? argv[2] : COUNTED_FILE);
     mandelbrot_show(&report, &user, argc > 3 ? argv[3] : NULL);
     queued_show(&report, &user);
+    commands_show(&report, &user);
     lanes_show(&report, &user);
     parts_show(&report, &user);
     sharing_show(&report, device, kernels);

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
-# Programs to begin with: the smallest, and one whose threads make work. They run beside QEMU, and in the guest.
+# Programs to begin with: the smallest, one whose threads make work, and one with tasks of several commands. They run beside QEMU, and in the guest.
 EXAMPLE_CFLAGS := -D_GNU_SOURCE -Iruntime/include
 $(eval $(call ppu_tool,saxpy,examples/libppu/saxpy.c,$(EXAMPLE_CFLAGS),ppu -pthread))
 $(eval $(call ppu_tool,bfs,examples/libppu/bfs.c,$(EXAMPLE_CFLAGS),ppu -pthread))
+$(eval $(call ppu_tool,pieces,examples/libppu/pieces.c,$(EXAMPLE_CFLAGS),ppu -pthread))
 $(eval $(call ppu_tool,limits,examples/libppu/limits.c,$(EXAMPLE_CFLAGS),ppu -pthread))
 $(eval $(call ppu_tool,quicksort,examples/opencl/quicksort.c,,-lOpenCL))
 $(eval $(call guest_program,saxpy,examples/libppu/saxpy.c,$(EXAMPLE_CFLAGS),ppu -pthread))

@@ -27,4 +27,4 @@ TIMEOUT_native-crowd := 150
 $(eval $(call ppu_script_test,native-crowd,tests/native/test_crowd.py,$(QEMU) firmware $(addprefix $(BUILD)/plain/tools/,saxpy squares quicksort) $(BUILD)/opencl/ppu.icd $(BUILD)/kernels/saxpy.ppu))
 
 TIMEOUT_native-examples := 120
-$(eval $(call ppu_script_test,native-examples,tests/native/test_examples.py,$(QEMU) firmware $(BUILD)/plain/tools/saxpy $(BUILD)/plain/tools/bfs $(BUILD)/plain/tools/quicksort $(BUILD)/opencl/ppu.icd $(BUILD)/kernels/saxpy.ppu $(BUILD)/kernels/bfs.ppu))
+$(eval $(call ppu_script_test,native-examples,tests/native/test_examples.py,$(QEMU) firmware $(BUILD)/plain/tools/saxpy $(BUILD)/plain/tools/bfs $(BUILD)/plain/tools/pieces $(BUILD)/plain/tools/quicksort $(BUILD)/opencl/ppu.icd $(BUILD)/kernels/saxpy.ppu $(BUILD)/kernels/bfs.ppu))

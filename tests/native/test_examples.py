@@ -41,6 +41,13 @@ def bfs_bad():
     assert done.returncode == 1 and "none.ppu" in done.stderr, done
 
 
+def pieces():
+    done = run("pieces", f"{KERNELS}/saxpy.ppu")
+    times = re.findall(r"^  (\S.*?) +(\d+\.\d\d) ms   ok$", done.stdout, re.MULTILINE)
+    assert done.returncode == 0 and len(times) == 3 and all(float(ms) > 0 for _, ms in times), done
+    assert run("pieces", "one", "more").returncode == 2
+
+
 def quicksort():
     vendors = os.path.join(TOP, "build/opencl/ppu.icd")
     done = run("quicksort", "5000", env=os.environ | {"OCL_ICD_VENDORS": vendors, "PPU_CACHE": "off"})
@@ -53,6 +60,7 @@ if __name__ == "__main__":
     tap.main([
         ("the smallest program computes what it should [F6]", saxpy),
         ("a search whose grids the CPU, a work queue and a waiting thread launch finds the same levels [C1] [C5] [B7]", bfs),
+        ("commands as one task of a stream, as tasks and by the CPU compute the same [B15]", pieces),
         ("a kernel that enqueues itself sorts [B1] [B8]", quicksort),
         ("the search says what is wrong with its arguments", bfs_bad),
     ])
