@@ -1413,6 +1413,16 @@ static char *reports_with_host(struct listener *l, const cl_command_queue queues
     return take_reports();
 }
 
+/* Those races are ones of the host's memory: joined with the machine, they are not for the thread sanitizer. */
+static bool can_race_here(void)
+{
+#ifdef __SANITIZE_THREAD__
+    return false;
+#else
+    return true;
+#endif
+}
+
 static void races_with_commands_of_the_host_are_reported(void **state)
 {
     struct listener l = listener_new(*state);
@@ -1421,6 +1431,9 @@ static void races_with_commands_of_the_host_are_reported(void **state)
     char name[32];
 
     for (uint32_t i = 0; i < PPU_ARRAY_SIZE(pairs_with_host); i++) {
+        if (pairs_with_host[i].report && !can_race_here()) {
+            continue;
+        }
         char *reports = reports_with_host(&l, queues, i);
         snprintf(name, sizeof(name), "in kernel 'host%u'", i);
         if (pairs_with_host[i].report) {
