@@ -56,7 +56,7 @@ RIGHT = {
 
 def run(program, checks):
     """The tests that failed, and (check, text, kernel) of each report."""
-    environment = {**os.environ, "PPU_SANITIZE": checks, "PPU_SKIP_TESTS": SKIPPED,
+    environment = {**os.environ, "PPU_SANITIZE": checks, "PPU_SKIP_TESTS": SKIPPED, "CMOCKA_MESSAGE_OUTPUT": "STDOUT",
                    "OCL_ICD_VENDORS": str(TOP / "build/opencl/ppu.icd")}
     done = subprocess.run([str(TOP / f"build/plain/tests/opencl-{program}-native")], env=environment, text=True,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, errors="replace", timeout=SECONDS)
