@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "qemu-device/tier/chunk.h"
+#include "qemu-device/tier/operand.h"
+
+/* Where a vector register's lanes of the chunk are. */
+LLVMValueRef chunk_lanes_place(const struct chunk *c, uint32_t reg)
+{
+    const struct writer *const t = c->t;
+    LLVMValueRef offset = LLVMBuildMul(t->builder, c->number, write_i64(t, TIER_CHUNK * sizeof(uint32_t)), "");
+
+    return write_behind(t, write_field(t, t->vreg, (uint64_t)reg * t->unit->wave * sizeof(uint32_t)), offset);
+}
+
+/* Where the chunk's bits of a set of lanes are. */
+LLVMValueRef chunk_set_place(const struct chunk *c, size_t offset)
+{
+    const struct writer *const t = c->t;
+
+    return write_behind(t, write_field(t, t->w, offset), LLVMBuildMul(t->builder, c->number, write_i64(t, 2), ""));
+}
+
+static LLVMValueRef set_load(const struct chunk *c, size_t offset)
+{
+    return LLVMBuildBitCast(c->t->builder, write_load(c->t, c->t->i16, chunk_set_place(c, offset)), c->t->mask, "");
+}
+
+size_t chunk_pred_offset(uint32_t pred)
+{
+    return offsetof(struct warp, pred) + pred * sizeof(struct lanes);
+}
+
+static LLVMValueRef pred_get(struct chunk *c, uint32_t pred)
+{
+    if (!c->pred[pred]) {
+        c->pred[pred] = set_load(c, chunk_pred_offset(pred));
+    }
+    return c->pred[pred];
+}
+
+/* A predicate operand: its number, and whether it is negated. */
+LLVMValueRef chunk_pred(struct chunk *c, uint32_t operand)
+{
+    LLVMValueRef pred = pred_get(c, operand & PPU_GUARD_PRED);
+
+    return operand & PPU_PRED_NEGATE ? LLVMBuildNot(c->t->builder, pred, "") : pred;
+}
+
+/* The lanes that execute an instruction; NULL: all. */
+LLVMValueRef chunk_executing(struct chunk *c, uint32_t guard)
+{
+    LLVMValueRef guarded = guard != 0 ? chunk_pred(c, guard & (PPU_GUARD_PRED | PPU_GUARD_NEGATE)) : NULL;
+
+    if (!guarded || !c->active) {
+        return guarded ? guarded : c->active;
+    }
+    return LLVMBuildAnd(c->t->builder, guarded, c->active, "");
+}
+
+static LLVMValueRef canonical(const struct chunk *c, LLVMValueRef value)
+{
+    const struct writer *const t = c->t;
+
+    write_store(t, value, t->many[2]);
+    write_kit_call(t, "v_", "CANON_f", t->many);
+    return write_load(t, t->lanes, t->many[0]);
+}
+
+/* A register's lanes; `raw`: NaNs may be any. */
+LLVMValueRef chunk_get(struct chunk *c, uint32_t reg, bool raw)
+{
+    if (!c->value[reg]) {
+        c->value[reg] = write_load(c->t, c->t->lanes, chunk_lanes_place(c, reg));
+    }
+    if (c->raw[reg] != RAW_NO && !raw) {
+        c->value[reg] = canonical(c, c->value[reg]);
+        c->raw[reg] = RAW_NO;
+    }
+    return c->value[reg];
+}
+
+/* Lanes that are kept are not floats for that others are: where the two differ all NaNs are made one before. */
+void chunk_put(struct chunk *c, uint32_t reg, LLVMValueRef value, LLVMValueRef set, uint8_t raw)
+{
+    if (set) {
+        LLVMValueRef kept = chunk_get(c, reg, raw == RAW_FLOAT);
+        if (raw == RAW_FLOAT && c->raw[reg] == RAW_NO) {
+            value = canonical(c, value);
+            raw = RAW_NO;
+        }
+        value = LLVMBuildSelect(c->t->builder, set, value, kept, "");
+    }
+    c->value[reg] = value;
+    c->raw[reg] = (uint8_t)raw;
+    c->dirty[reg] = true;
+}
+
+static void pred_put(struct chunk *c, uint32_t pred, LLVMValueRef value, LLVMValueRef set)
+{
+    c->pred[pred] = set ? LLVMBuildSelect(c->t->builder, set, value, pred_get(c, pred), "") : value;
+    c->pred_dirty[pred] = true;
+}
+
+/* Puts a source where the function of the kit reads it. */
+static void give_operand(struct chunk *c, uint32_t n, uint32_t i, char type)
+{
+    const struct tier_insn *const insn = &c->t->unit->insn[n];
+    const struct operand_of o = operand_of(&insn->insn, i);
+    const struct writer *const t = c->t;
+    const bool same = o.scalar || o.immediate;
+
+    for (uint32_t word = 0; word < o.words && type != 'z'; word++) {
+        LLVMValueRef lanes =
+            same ? write_splat(t, c->same->words[n][i][word]) : chunk_get(c, o.reg + word, type == 'f');
+        if (!same && word == o.words - 1u) {
+            lanes = write_modified(c->t, &insn->insn, i, lanes);
+        }
+        write_store(t, lanes, t->many[2 * (i + 1) + word]);
+    }
+}
+
+/* Makes NaNs of a source the one, where they are looked at: that takes the places of operands. */
+static void prepare_operand(struct chunk *c, uint32_t n, uint32_t i, char type)
+{
+    const struct operand_of o = operand_of(&c->t->unit->insn[n].insn, i);
+
+    for (uint32_t word = 0; word < o.words && type != 'z' && !o.scalar && !o.immediate; word++) {
+        (void)chunk_get(c, o.reg + word, type == 'f');
+    }
+}
+
+static void write_operation(struct chunk *c, uint32_t n, LLVMValueRef set)
+{
+    const struct tier_insn *const insn = &c->t->unit->insn[n];
+    const struct tier_op op = tier_op_of(insn);
+    const struct writer *const t = c->t;
+
+    for (uint32_t i = 0; i < 3; i++) {
+        prepare_operand(c, n, i, op.types[i + 1]);
+    }
+    for (uint32_t i = 0; i < 3; i++) {
+        give_operand(c, n, i, op.types[i + 1]);
+    }
+    write_kit_call(t, "v_", op.name, t->many);
+    if (insn->insn.format == PPU_FMT_SETP) {
+        LLVMValueRef words = write_load(t, t->lanes, t->many[0]);
+        pred_put(c, insn->insn.rd, LLVMBuildICmp(t->builder, LLVMIntNE, words, LLVMConstNull(t->lanes), ""), set);
+        return;
+    }
+    if (op.types[0] == 'g') {
+        write_store(t, write_load(t, t->lanes, t->many[0]), t->many[2]);
+        write_store(t, write_load(t, t->lanes, t->many[1]), t->many[3]);
+        write_kit_call(t, "v_", "CANON_g", t->many);
+    }
+    LLVMValueRef low = write_load(t, t->lanes, t->many[0]);
+    LLVMValueRef high = insn->insn.wd == 2 ? write_load(t, t->lanes, t->many[1]) : NULL;
+    chunk_put(c, insn->insn.rd, low, set, op.types[0] == 'f' ? RAW_FLOAT : RAW_NO);
+    if (high) {
+        chunk_put(c, insn->insn.rd + 1u, high, set, RAW_NO);
+    }
+}
+
+static void write_selection(struct chunk *c, uint32_t n, LLVMValueRef set)
+{
+    const struct ppu_insn *const insn = &c->t->unit->insn[n].insn;
+    const struct writer *const t = c->t;
+    LLVMValueRef chosen = chunk_pred(c, insn->pred), words[2];
+
+    for (uint32_t word = 0; word < insn->wd; word++) {
+        LLVMValueRef a =
+            insn->a_scalar ? write_splat(t, c->same->words[n][0][word]) : chunk_get(c, insn->ra + word, false);
+        LLVMValueRef b = insn->b_scalar || insn->immed ? write_splat(t, c->same->words[n][1][word])
+                                                       : chunk_get(c, insn->rb + word, false);
+        words[word] = LLVMBuildSelect(t->builder, chosen, a, b, "");
+    }
+    for (uint32_t word = 0; word < insn->wd; word++) {
+        chunk_put(c, insn->rd + word, words[word], set, RAW_NO);
+    }
+}
+
+static void write_logic(struct chunk *c, uint32_t n, LLVMValueRef set)
+{
+    const struct ppu_insn *const insn = &c->t->unit->insn[n].insn;
+    LLVMBuilderRef b = c->t->builder;
+    LLVMValueRef left = chunk_pred(c, insn->ra), right = chunk_pred(c, insn->rb);
+    LLVMValueRef value = insn->op == PPU_OP_PAND  ? LLVMBuildAnd(b, left, right, "")
+                         : insn->op == PPU_OP_POR ? LLVMBuildOr(b, left, right, "")
+                                                  : LLVMBuildXor(b, left, right, "");
+
+    pred_put(c, insn->rd, value, set);
+}
+
+void chunk_write(struct chunk *c, uint32_t n)
+{
+    const struct ppu_insn *const insn = &c->t->unit->insn[n].insn;
+
+    if (c->t->kind[n] == KIND_UNIFORM) {
+        LLVMValueRef word = write_splat(c->t, c->same->uniform[n]);
+        pred_put(c, insn->rd, LLVMBuildICmp(c->t->builder, LLVMIntNE, word, LLVMConstNull(c->t->lanes), ""), NULL);
+        return;
+    }
+    LLVMValueRef set = chunk_executing(c, insn->guard);
+    if (insn->format == PPU_FMT_PLOP) {
+        write_logic(c, n, set);
+    } else if (insn->format == PPU_FMT_SEL) {
+        write_selection(c, n, set);
+    } else {
+        write_operation(c, n, set);
+    }
+}
+
+void chunk_store(struct chunk *c)
+{
+    const struct writer *const t = c->t;
+
+    for (uint32_t reg = 0; reg < PPU_MAX_VREGS; reg++) {
+        if (c->dirty[reg]) {
+            write_store(t, chunk_get(c, reg, false), chunk_lanes_place(c, reg));
+        }
+    }
+    for (uint32_t pred = 0; pred < PPU_PREDS; pred++) {
+        if (c->pred_dirty[pred]) {
+            write_store(t, LLVMBuildBitCast(t->builder, c->pred[pred], t->i16, ""),
+                        chunk_set_place(c, chunk_pred_offset(pred)));
+        }
+    }
+}
