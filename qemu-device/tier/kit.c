@@ -11,6 +11,7 @@
 #include "qemu-device/core/sm/counters.h"
 #include "qemu-device/core/sm/found_pages.h"
 #include "qemu-device/core/sm/page_lookup.h"
+#include "qemu-device/core/sm/thread_number.h"
 #include "qemu-device/core/sm/token_queue.h"
 #include "qemu-device/core/tier/unit.h"
 #include "qemu-device/tier/place.h"
@@ -84,9 +85,7 @@ LEVEL_INLINE uint64_t raw_of_g(double value)
 #define ALU3(name, td, ta, tb, tc, expression) OPERATION(name, td, ta, tb, tc, expression)
 /* Functions of the host's library are the interpreter's. */
 #define DEAR1(name, td, ta, expression)
-#define DEAR2(name, td, ta, tb, expression) \
-    VALUE(name, td, ta, tb, z, expression)  \
-    ONE_VALUE(name, td, ta, tb, z)
+#define DEAR2(name, td, ta, tb, expression) OPERATION(name, td, ta, tb, z, expression)
 
 #define LOW_AT(words, low) ((words) != 0 ? (low)[i] : 0u)
 #define HIGH_AT(words, high) ((words) == 2 ? (high)[i] : 0u)
@@ -364,6 +363,8 @@ __attribute__((noinline)) bool kit_left(struct exec *x, const struct code_insn *
     *pred = kept;
     return goes_on;
 }
+
+#include "qemu-device/tier/kit_pass.c.inc"
 
 /* What LLVM calls for lengths that it does not know: the code of a loop has no library. */
 void *memcpy(void *restrict to, const void *restrict from, size_t bytes)

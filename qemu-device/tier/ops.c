@@ -15,10 +15,7 @@ struct conversion {
 
 static const struct conversion conversions[] = {
 #define CONVERSION(from, to, rounding, td, ta, expression) \
-    { PPU_TYPE_##from,                                     \
-      PPU_TYPE_##to,                                       \
-      PPU_ROUND_##rounding,                                \
-      { "CVT_" #from "_" #to "_" #rounding, #td #ta "zz", false } },
+    { PPU_TYPE_##from, PPU_TYPE_##to, PPU_ROUND_##rounding, { "CVT_" #from "_" #to "_" #rounding, #td #ta "zz" } },
 #include "qemu-device/core/engine/conversions.def"
 #undef CONVERSION
 };
@@ -28,7 +25,7 @@ static struct tier_op conversion_of(const struct ppu_insn *insn)
     const bool rounds = convert_rounds(insn->stype, insn->dtype);
 
     if (insn->sat && convert_saturates(insn->stype, insn->dtype)) {
-        return (struct tier_op){ NULL, NULL, false };
+        return (struct tier_op){ NULL, NULL };
     }
     for (size_t i = 0; i < PPU_ARRAY_SIZE(conversions); i++) {
         const struct conversion *const row = &conversions[i];
@@ -36,28 +33,28 @@ static struct tier_op conversion_of(const struct ppu_insn *insn)
             return row->op;
         }
     }
-    return (struct tier_op){ NULL, NULL, false };
+    return (struct tier_op){ NULL, NULL };
 }
 
 static struct tier_op comparison_of(const struct ppu_insn *insn)
 {
     static const struct tier_op integers[2][PPU_ICMP_COUNT] = {
         {
-#define PPU_ICMP(name, text, number, expression) [number] = { "ICMP_" #name, "uuuz", false },
+#define PPU_ICMP(name, text, number, expression) [number] = { "ICMP_" #name, "uuuz" },
 #include "ppu/isa.def"
         },
         {
-#define PPU_ICMP(name, text, number, expression) [number] = { "ICMP64_" #name, "uUUz", false },
+#define PPU_ICMP(name, text, number, expression) [number] = { "ICMP64_" #name, "uUUz" },
 #include "ppu/isa.def"
         },
     };
     static const struct tier_op floats[2][PPU_FCMP_COUNT] = {
         {
-#define PPU_FCMP(name, text, number, expression) [number] = { "FCMP_" #name, "uffz", false },
+#define PPU_FCMP(name, text, number, expression) [number] = { "FCMP_" #name, "uffz" },
 #include "ppu/isa.def"
         },
         {
-#define PPU_FCMP(name, text, number, expression) [number] = { "FCMP64_" #name, "uggz", false },
+#define PPU_FCMP(name, text, number, expression) [number] = { "FCMP64_" #name, "uggz" },
 #include "ppu/isa.def"
         },
     };
@@ -74,13 +71,13 @@ static struct tier_op comparison_of(const struct ppu_insn *insn)
 struct tier_op tier_op_of(const struct tier_insn *insn)
 {
     static const struct tier_op ops[PPU_ISA_OPS] = {
-#define ALU1(name, td, ta, e) [PPU_OP_##name] = { #name, #td #ta "zz", false },
-#define ALUB(name, td, tb, e) [PPU_OP_##name] = { #name, #td "z" #tb "z", false },
-#define ALU2(name, td, ta, tb, e) [PPU_OP_##name] = { #name, #td #ta #tb "z", false },
-#define ALU3(name, td, ta, tb, tc, e) [PPU_OP_##name] = { #name, #td #ta #tb #tc, false },
+#define ALU1(name, td, ta, e) [PPU_OP_##name] = { #name, #td #ta "zz" },
+#define ALUB(name, td, tb, e) [PPU_OP_##name] = { #name, #td "z" #tb "z" },
+#define ALU2(name, td, ta, tb, e) [PPU_OP_##name] = { #name, #td #ta #tb "z" },
+#define ALU3(name, td, ta, tb, tc, e) [PPU_OP_##name] = { #name, #td #ta #tb #tc },
 #define DEAR1(name, td, ta, e)
-#define DEAR2(name, td, ta, tb, e) [PPU_OP_##name] = { #name, #td #ta #tb "z", true },
-#define WIDE(name, wa, wb, wc, low, high) [PPU_OP_##name] = { #name, "U" TYPE_##wa TYPE_##wb TYPE_##wc, false },
+#define DEAR2(name, td, ta, tb, e) [PPU_OP_##name] = { #name, #td #ta #tb "z" },
+#define WIDE(name, wa, wb, wc, low, high) [PPU_OP_##name] = { #name, "U" TYPE_##wa TYPE_##wb TYPE_##wc },
 #include "qemu-device/core/engine/alu.def"
     };
 
@@ -125,7 +122,7 @@ static enum tier_kind arithmetic_kind(const struct tier_insn *insn)
         return KIND_OTHER;
     }
     if (!insn->insn.scalar) {
-        return op.one_only ? KIND_OTHER : KIND_VECTOR;
+        return KIND_VECTOR;
     }
     return insn->insn.guard != 0 ? KIND_OTHER : insn->insn.format == PPU_FMT_SETP ? KIND_UNIFORM : KIND_SCALAR;
 }
@@ -154,4 +151,71 @@ enum tier_kind tier_kind_of(const struct tier_unit *unit, const struct tier_insn
     default:
         return KIND_OTHER;
     }
+}
+
+/* ---- straight units ---- */
+
+static enum tier_kind special_kind(const struct ppu_insn *insn)
+{
+    switch (insn->ra) {
+    case PPU_SR_TID:
+    case PPU_SR_TID_X:
+    case PPU_SR_TID_Y:
+    case PPU_SR_TID_Z:
+    case PPU_SR_LANE:
+        return KIND_SPECIAL;
+    case PPU_SR_CTA_X:
+    case PPU_SR_CTA_Y:
+    case PPU_SR_CTA_Z:
+    case PPU_SR_NTID_X:
+    case PPU_SR_NTID_Y:
+    case PPU_SR_NTID_Z:
+    case PPU_SR_NCTA_X:
+    case PPU_SR_NCTA_Y:
+    case PPU_SR_NCTA_Z:
+    case PPU_SR_SIZE_X:
+    case PPU_SR_SIZE_Y:
+    case PPU_SR_SIZE_Z:
+        return insn->scalar ? KIND_SPECIAL : KIND_LEAVE;
+    default:
+        return KIND_LEAVE;
+    }
+}
+
+static enum tier_kind access_kind(const struct tier_unit *unit, const struct ppu_insn *insn)
+{
+    const bool load = insn->op == PPU_OP_LDG, store = insn->op == PPU_OP_STG;
+
+    if (insn->op == PPU_OP_LDP) {
+        return insn->scalar && insn->guard == 0 && (insn->wa == 0 || insn->a_scalar) ? KIND_PARAM : KIND_LEAVE;
+    }
+    if (unit->modelled || !(load || store) || insn->wa != 2) {
+        return KIND_LEAVE;
+    }
+    if (insn->scalar) {
+        return load && insn->guard == 0 && insn->a_scalar ? KIND_LOAD_ONE : KIND_LEAVE;
+    }
+    return insn->a_scalar && !insn->lane_off ? KIND_LEAVE : load ? KIND_LOAD : KIND_STORE;
+}
+
+enum tier_kind tier_straight_kind_of(const struct tier_unit *unit, const struct tier_insn *insn)
+{
+    if (!insn->known || !scalars_fit(&insn->insn)) {
+        return KIND_LEAVE;
+    }
+    if (insn->insn.op == PPU_OP_EXIT) {
+        return KIND_EXIT;
+    }
+    if (insn->insn.format == PPU_FMT_SR) {
+        return insn->insn.guard == 0 ? special_kind(&insn->insn) : KIND_LEAVE;
+    }
+    if (insn->insn.format == PPU_FMT_MEM) {
+        return access_kind(unit, &insn->insn);
+    }
+    if (insn->insn.format == PPU_FMT_SEL && insn->insn.scalar) {
+        return insn->insn.guard == 0 && insn->insn.a_scalar && (insn->insn.b_scalar || insn->insn.immed) ? KIND_CHOICE
+                                                                                                         : KIND_LEAVE;
+    }
+    const enum tier_kind kind = tier_kind_of(unit, insn);
+    return kind == KIND_VECTOR || kind == KIND_SCALAR || kind == KIND_UNIFORM ? kind : KIND_LEAVE;
 }

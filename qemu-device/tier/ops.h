@@ -18,17 +18,23 @@ enum tier_kind {
     KIND_LOAD,     /* of a whole warp, at a base and an offset of each lane */
     KIND_STORE,    /* the same */
     KIND_LOAD_ONE, /* to scalar registers */
+    /* Straight units alone have these. Their KIND_LOAD and KIND_STORE are any of lanes with addresses of their own. */
+    KIND_PARAM,   /* a scalar load from the parameters */
+    KIND_SPECIAL, /* a special register that is there when a warp begins */
+    KIND_EXIT,
+    KIND_CHOICE, /* of scalars, by a predicate that is the same for all lanes */
 };
 
 /* A function of the kit. Types are letters of engine/alu.def: of the result, of a, of b, of c; z: there is none. */
 struct tier_op {
     const char *name; /* NULL: none */
     const char *types;
-    bool one_only; /* there is no function of lanes */
 };
 
 /* What the instruction computes; name NULL: no function of the kit. */
 struct tier_op tier_op_of(const struct tier_insn *insn);
 enum tier_kind tier_kind_of(const struct tier_unit *unit, const struct tier_insn *insn);
+/* Says it of a unit that is straight: KIND_LEAVE is what it ends before. */
+enum tier_kind tier_straight_kind_of(const struct tier_unit *unit, const struct tier_insn *insn);
 
 #endif

@@ -5,6 +5,8 @@
 
 #include <stdint.h>
 
+#include "ppu/limits.h"
+
 #define KIT_ROW_STORE 1u
 #define KIT_ROW_INDEXED 2u
 #define KIT_ROW_OFFSETS 4u /* lanes have offsets */
@@ -14,6 +16,26 @@ struct kit_place {
     uint8_t *host;
     uint64_t step;
     uint64_t lines;
+};
+
+#define KIT_MOST_WORDS 4u /* of a lane's load or store */
+
+/* Lanes of a pass that load or store: lane i at base + the offset that its words make. */
+struct kit_lanes {
+    uint64_t base;
+    uint32_t low[PPU_LANES], high[PPU_LANES]; /* high: 0 unless addresses have two words */
+    uint32_t set;
+    uint32_t bytes;   /* of a lane */
+    uint32_t indexed; /* low words are indexes */
+    uint32_t lines;   /* transactions: made by the kit */
+};
+
+/* What a pass stores when its unit has come to its end. */
+struct kit_store {
+    uint8_t *host[PPU_LANES]; /* of each lane, or of the first of each chunk when they lie in rows */
+    uint32_t value[KIT_MOST_WORDS][PPU_LANES];
+    uint32_t set;
+    uint32_t in_rows;
 };
 
 #endif

@@ -164,6 +164,13 @@ static bool look(struct writer *t, struct tier_code_bytes *out)
     uint32_t own = 0, others = 0;
 
     *out = (struct tier_code_bytes){ .wave = t->unit->wave, .insns = t->unit->insns };
+    for (uint32_t n = 0; t->unit->straight && n < t->unit->insns; n++) {
+        const uint32_t vregs = t->unit->insn[n].known ? t->unit->insn[n].vregs : 0;
+        out->vregs = out->vregs < vregs ? vregs : out->vregs;
+    }
+    if (t->unit->straight) {
+        return true;
+    }
     for (uint32_t n = 0; n < t->unit->insns; n++) {
         t->kind[n] = tier_kind_of(t->unit, &t->unit->insn[n]);
         if (t->kind[n] == KIND_OTHER) {

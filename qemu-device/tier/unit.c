@@ -367,11 +367,13 @@ bool write_unit(struct writer *t)
     write_at(t, write_block(t));
     write_entry(t);
     t->leave = write_block(t);
-    const bool whole = write_loop(t);
-    if (!whole) {
+    const bool whole = t->unit->straight ? write_straight_unit(t) : write_loop(t);
+    if (t->unit->straight && !whole) {
+        LLVMBuildBr(t->builder, t->leave);
+    } else if (!whole) {
         write_blocks(&s);
     }
     write_at(t, t->leave);
     LLVMBuildRetVoid(t->builder);
-    return whole || is_worth(t);
+    return whole || (!t->unit->straight && is_worth(t));
 }

@@ -70,6 +70,8 @@ bool group_takes(const struct writer *t, uint32_t first, uint32_t n, bool masked
 LLVMValueRef write_must_leave(struct writer *t);
 /* Writes what follows the entry when the unit is a loop without effects; false: it is another, nothing is written. */
 bool write_loop(struct writer *t);
+/* Writes what follows the entry of a unit that is straight; false: too little of it can be translated. */
+bool write_straight_unit(struct writer *t);
 /* Writes the whole function; the module has the kit. False: the interpreter is about as fast. */
 bool write_unit(struct writer *t);
 

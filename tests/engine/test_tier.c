@@ -88,7 +88,8 @@ struct params {
 
 /* ---- loops written by hand ---- */
 
-static struct ppu_tmd prepare(struct rig *rig, const char *text, uint32_t wave, uint32_t threads, const uint8_t *input)
+static struct ppu_tmd prepare(struct rig *rig, const char *text, uint32_t wave, const uint32_t shape[3], uint32_t ctas,
+                              const uint8_t *input)
 {
     const struct params params = { DATA_VA, TURNS, 0.37f };
 
@@ -97,33 +98,40 @@ static struct ppu_tmd prepare(struct rig *rig, const char *text, uint32_t wave, 
     struct ppu_tmd tmd = rig_tmd(rig, "k");
     tmd.wave = (uint8_t)wave;
     tmd.shared_bytes = 4096;
-    rig_shape(&tmd, 3, 1, threads, 1);
+    rig_shape(&tmd, ctas, 1, shape[0], shape[1]);
+    tmd.cta[2] = (uint16_t)shape[2];
     rig_params(rig, 0, &tmd, &params, sizeof(params));
     return tmd;
 }
 
-static void run(struct rig *rig, const char *text, uint32_t wave, uint32_t threads, const uint8_t *input)
+static void run_shape(struct rig *rig, const char *text, uint32_t wave, const uint32_t shape[3], uint32_t ctas,
+                      const uint8_t *input)
 {
-    const struct ppu_tmd tmd = prepare(rig, text, wave, threads, input);
+    const struct ppu_tmd tmd = prepare(rig, text, wave, shape, ctas, input);
 
     rig_run_done(rig, &tmd);
 }
 
-static void compare(struct pair *p, const char *text, uint32_t wave, uint32_t threads)
+static void run(struct rig *rig, const char *text, uint32_t wave, uint32_t threads, const uint8_t *input)
+{
+    run_shape(rig, text, wave, (uint32_t[3]){ threads, 1, 1 }, 3, input);
+}
+
+static void compare(struct pair *p, const char *text, uint32_t wave, const uint32_t shape[3], uint32_t ctas)
 {
     uint8_t *input = malloc(INPUT_BYTES);
 
     assert_non_null(input);
     random_bytes(&p->random, input, INPUT_BYTES);
-    run(p->plain, text, wave, threads, input);
-    run(p->tier, text, wave, threads, input);
+    run_shape(p->plain, text, wave, shape, ctas, input);
+    run_shape(p->tier, text, wave, shape, ctas, input);
     if (memcmp(rig_data(p->plain, 0), rig_data(p->tier, 0), INPUT_BYTES) != 0) {
         uint32_t at = 0;
         while (memcmp(rig_data(p->plain, at), rig_data(p->tier, at), 4) == 0) {
             at += 4;
         }
-        fail_msg("wave %u, %u threads: word 0x%x is 0x%x, by the interpreter 0x%x", wave, threads, at,
-                 *(uint32_t *)rig_data(p->tier, at), *(uint32_t *)rig_data(p->plain, at));
+        fail_msg("wave %u: word 0x%x is 0x%x, by the interpreter 0x%x", wave, at, *(uint32_t *)rig_data(p->tier, at),
+                 *(uint32_t *)rig_data(p->plain, at));
     }
     assert_memory_equal(counts(p->plain), counts(p->tier), PPU_COUNTERS * sizeof(uint64_t));
     free(input);
@@ -221,8 +229,103 @@ static void by_hand(void **state)
         for (uint32_t n = 0; n < 3; n++) {
             const uint64_t before = translations(p);
             printf("# kernel %u, wave %u\n", i, waves[n]);
-            compare(p, kernels[i], waves[n], threads[n]);
+            compare(p, kernels[i], waves[n], (uint32_t[3]){ threads[n], 1, 1 }, 3);
             assert_true(translations(p) > before);
+        }
+    }
+}
+
+/* ---- straight kernels ---- */
+
+/* The number of the thread in v0; s0: data. Each ends before anything that the tier leaves to the interpreter. */
+#define STRAIGHT \
+    ".kernel k\n.vregs 40\nldp.b64 s0, [0]\nldp.b64 s2, [8]\nmov s10, 0x20000\nmov s11, 0\nadd64 s10, s0, s10\n"
+#define LINEAR STRAIGHT "rdsr s4, %cta.x\nrdsr s5, %ntid.x\nrdsr v0, %tid\nmad v0, s4, s5, v0\n"
+#define PLANE                                                                                                  \
+    STRAIGHT                                                                                                   \
+    "rdsr v0, %tid.x\nrdsr v1, %tid.y\nrdsr v2, %tid.z\nrdsr s4, %cta.x\nrdsr s5, %ntid.y\nrdsr s6, %ntid.x\n" \
+    "mul v1, v1, s6\nadd v0, v0, v1\nmul s5, s5, s6\nmad v0, v2, s5, v0\nrdsr s7, %ntid.z\nmul s7, s7, s5\n"   \
+    "mad v0, s4, s7, v0\n"
+
+static const char *const straight_kernels[] = {
+    /* one row to another */
+    LINEAR "isetp.lt p0, v0, 1000\n@p0 ldg.b32 v1, [s0+v0*4]\n@p0 ldg.b32 v2, [s0+v0*4+4]\n@p0 ffma v1, s3, v1, v2\n"
+           "@p0 stg.b32 v1, [s10+v0*4]\nexit\n",
+    /* neighbours in a plane; borders end */
+    PLANE "and v3, v0, 63\nisetp.eq p0, v3, 0\nisetp.eq p1, v3, 63\npor p0, p0, p1\n@p0 exit\n"
+          "ldg.b32 v4, [s0+v0*4]\nldg.b32 v5, [s0+v0*4-4]\nldg.b32 v6, [s0+v0*4+4]\nadd v7, v0, 64\n"
+          "ldg.b32 v7, [s0+v7*4]\nfadd v5, v5, v6\nfadd v5, v5, v7\nfmul v5, v5, 0x3e000000\nfadd v4, v4, v5\n"
+          "stg.b32 v4, [s10+v0*4]\nexit\n",
+    /* doubles, words in twos and fours, and bytes; addresses of two words */
+    LINEAR "mov s8, 1\nmov s9, 24\nmadwu v4, v0, s8, s0\nldg.u8 v6, [v4]\nldg.s8 v7, [v4+1]\nldg.u16 v8, [s0+v0*2]\n"
+           "ldg.s16 v9, [s0+v0*2+6]\nldg.b64 v10, [s0+v0*8]\nldg.b128 v12, [s0+v0*16]\ndadd v16, v10, v12\n"
+           "madwu v18, v0, s9, s10\nadd v6, v6, v7\nmad v6, v8, v9, v6\nstg.b64 v16, [v18]\nstg.b64 v14, [v18+8]\n"
+           "stg.b32 v6, [v18+16]\nexit\n",
+    LINEAR "ldg.b128 v12, [s0+v0*16]\nldg.b64 v16, [s0+v0*8+8]\nadd v12, v12, v16\nxor v15, v15, v17\n"
+           "and v3, v0, 1\nisetp.eq p1, v3, 0\nstg.b128 v12, [s10+v0*16]\n@p1 stg.u8 v17, [s10+v0+0x10000]\n"
+           "stg.u16 v16, [s10+v0*2+0x18000]\nexit\n",
+    /* lanes wherever: scattered, alike, some of them, backwards; stores of several lanes to one place */
+    LINEAR "mul v1, v0, 17\nand v1, v1, 0x7ff\nldg.b32 v2, [s0+v1*4]\nshr v3, v0, 4\nshl v3, v3, 2\n"
+           "ldg.b32 v4, [s0+v3]\nmov v5, 12\nldg.b64 v6, [s0+v5]\nisetp.lt p1, v1, 600\n@p1 ldg.b32 v2, [s0+v0*4]\n"
+           "rsub v8, v0, 4095\nldg.u16 v9, [s0+v8*2]\nadd v2, v2, v4\nadd v2, v2, v6\nxor v2, v2, v9\n"
+           "shr v10, v0, 1\n@!p1 stg.b32 v2, [s10+v10*4]\n@p1 stg.b32 v4, [s10+v8*4+0x4000]\nexit\n",
+    /* pieces of rows, that end one after the other */
+    LINEAR "and v1, v0, 15\nisetp.gt p0, v1, 11\n@p0 exit\nldg.b32 v2, [s0+v0*4]\nand v3, v0, 48\n"
+           "isetp.eq p1, v3, 16\n@p1 exit\nldg.b32 v3, [s0+v0*4+16]\nadd v2, v2, v3\nldg.b32 s8, [s0+8]\n"
+           "add v2, v2, s8\nisetp.lt p2, v0, 96\n@p2 exit\nldg.b32 s8, [s0+16]\nxor v2, v2, s8\n"
+           "stg.b32 v2, [s10+v0*4]\nexit\n",
+    /* all lanes of some warps end before others */
+    LINEAR "isetp.lt p0, v0, 300\n@p0 exit\nldg.b32 v2, [s0+v0*4]\nisetp.gt p0, v0, 900\n@p0 exit\n"
+           "ldg.b32 v3, [s0+v0*4+4]\nadd v2, v2, v3\nstg.b32 v2, [s10+v0*4]\nexit\n",
+    /* what comes behind is the interpreter's: registers and predicates go on, also those of lanes that have ended */
+    LINEAR "and v1, v0, 7\nisetp.eq p3, v1, 5\nldg.b32 v2, [s0+v0*4]\nfmul v3, v2, s3\nisetp.gt p1, v1, 3\n"
+           "isetp.lt.s p4, s4, 2\nmov s12, 99\n@p3 exit\n@p1 add v2, v2, 1\nsel v4, v2, v3, p1\nshflx v5, v4, 1\n"
+           "add v5, v5, s12\n@p1 xor v5, v5, v3\n@p4 add v5, v5, 7\nstg.b32 v5, [s10+v0*4]\n"
+           "stg.b32 v4, [s10+v0*4+0x8000]\nstg.b32 v3, [s10+v0*4+0x10000]\nexit\n",
+    /* lanes that overlap, a word and two words apart, and all at one place */
+    LINEAR "shl v1, v0, 2\nldg.b64 v2, [s0+v1]\nldg.b128 v4, [s0+v1+8]\nshl v8, v0, 3\nldg.b128 v12, [s0+v8+4]\n"
+           "mov v9, 64\nldg.b32 v10, [s0+v9]\nldg.b128 v16, [s0+v9+8]\nand v11, v0, 3\nisetp.ne p0, v11, 2\n"
+           "@p0 ldg.b64 v20, [s0+v1+4]\n@!p0 mov v20, 1\n@!p0 mov v21, 2\nadd v2, v2, v3\nmad v4, v5, v6, v7\n"
+           "xor v2, v2, v4\nmad v12, v13, v14, v15\nadd v2, v2, v12\nadd v2, v2, v10\nmad v16, v17, v18, v19\n"
+           "xor v2, v2, v16\nadd v2, v2, v20\nxor v2, v2, v21\nstg.b32 v2, [s10+v0*4]\nexit\n",
+    /* addresses of 64 bits, steps of all kinds, and what is not a row after all */
+    LINEAR "mov v1, 0\nmov64 v2, v0\nmov s8, 4\nmov s9, 0\nmad64 v4, v2, s8, s0\nldg.b32 v6, [v4]\n"
+           "add64 v8, v2, 5\nmul64 v8, v8, s8\nadd64 v8, v8, s0\nldg.b32 v7, [v8]\nsub64 v8, v8, 8\n"
+           "ldg.b64 v10, [v8+8]\nshl64 v12, v2, 2\nadd64 v12, s0, v12\nldg.u8 v14, [v12]\nmadw v16, v0, s8, s0\n"
+           "ldg.b32 v18, [v16+16]\nmulwu v20, v0, s8\nadd64 v20, v20, s10\nrsub64 v22, v2, 4000\n"
+           "mad64 v22, v22, s8, s0\nldg.b32 v24, [v22]\nadd v6, v6, v7\nxor v6, v6, v10\nadd v6, v6, v11\n"
+           "xor v6, v6, v14\nadd v6, v6, v18\nxor v6, v6, v24\nadd v6, v6, v13\nadd v6, v6, v23\n"
+           "stg.b32 v6, [v20]\nexit\n",
+    /* predicates and scalars that all lanes share, divisions */
+    LINEAR
+    "isetp.lt.s p0, s4, 9\nisetp.gt.s p1, s4, 1\npand p2, p0, !p1\npxor p3, p2, p0\nsel s12, s4, s5, p2\n"
+    "mov s14, 77\nsel s13, s12, s14, !p3\nldg.b32 v2, [s0+v0*4]\nsel v3, v2, v0, p2\ndivu v4, v2, 7\nadd s12, s12, 1\n"
+    "div v5, v2, s12\nremu v6, v2, s13\nrem v7, v3, v0\n@p3 add v4, v4, 3\npand p0, p0, p3\n"
+    "isetp.lt p2, v2, v3\npor p3, p2, p1\nsel v8, v4, v5, p3\nadd v8, v8, v6\nxor v8, v8, v7\n"
+    "stg.b32 v8, [s10+v0*4]\nexit\n",
+    /* offsets that end with 32 bits, where lanes end before */
+    LINEAR "mov s8, 0xfffff020\nmov s9, 0\nsub64 s8, s0, s8\nadd64 s8, s8, 64\nshl v1, v0, 2\nadd v1, v1, 0xfffff020\n"
+           "isetp.geu p0, v0, 1016\n@p0 exit\nldg.b32 v2, [s8+v1]\nldg.b32 v3, [s8+v1-16]\nadd v2, v2, v3\n"
+           "stg.b32 v2, [s10+v0*4]\nexit\n",
+    /* a load behind a store sees it */
+    LINEAR "ldg.b32 v2, [s0+v0*4]\nadd v2, v2, 1\nstg.b32 v2, [s10+v0*4]\nldg.b32 v3, [s10+v0*4-4]\nadd v3, v3, v2\n"
+           "stg.b32 v3, [s10+v0*4+0x8000]\nexit\n",
+};
+
+static void straight_by_hand(void **state)
+{
+    static const uint32_t waves[] = { 32, 64, 128 };
+    static const uint32_t shapes[][3] = { { 128, 1, 1 }, { 32, 8, 1 },  { 16, 16, 1 },
+                                          { 8, 4, 4 },   { 100, 1, 1 }, { 20, 12, 1 } };
+    struct pair *p = *state;
+
+    for (uint32_t i = 0; i < PPU_ARRAY_SIZE(straight_kernels); i++) {
+        for (uint32_t n = 0; n < PPU_ARRAY_SIZE(waves) * PPU_ARRAY_SIZE(shapes); n++) {
+            const uint32_t wave = waves[n % 3], *const shape = shapes[n / 3];
+            const uint64_t before = translations(p);
+            printf("# straight kernel %u, wave %u, %u x %u x %u\n", i, wave, shape[0], shape[1], shape[2]);
+            compare(p, straight_kernels[i], wave, shape, 12);
+            assert_true(n >= 3 || translations(p) > before);
         }
     }
 }
@@ -308,7 +411,7 @@ static void without_answer(void **state)
     uint8_t *input = calloc(1, INPUT_BYTES);
     assert_non_null(input);
     run(p->plain, kernels[0], 32, 128, input);
-    const struct ppu_tmd tmd = prepare(rig, kernels[0], 32, 128, input);
+    const struct ppu_tmd tmd = prepare(rig, kernels[0], 32, (uint32_t[3]){ 128, 1, 1 }, 3, input);
     rig_start(rig, 0, &tmd);
     nanosleep(&(struct timespec){ 0, 100000000 }, NULL);
     const uint64_t before_ns = now_ns();
@@ -334,7 +437,7 @@ static void end_without_answer(void **state)
     struct rig *rig = machine_with(ends[0]);
     uint8_t *input = calloc(1, INPUT_BYTES);
     assert_non_null(input);
-    const struct ppu_tmd tmd = prepare(rig, kernels[0], 32, 128, input);
+    const struct ppu_tmd tmd = prepare(rig, kernels[0], 32, (uint32_t[3]){ 128, 1, 1 }, 3, input);
     rig_start(rig, 0, &tmd);
     nanosleep(&(struct timespec){ 0, 50000000 }, NULL);
     rig_free(rig);
@@ -421,6 +524,7 @@ int main(void)
 {
     static const struct CMUnitTest tests[] = {
         { "translated loops do what the interpreter does [A7][A8]", by_hand, setup, teardown, NULL },
+        { "so does straight code [A7][A8]", straight_by_hand, setup, teardown, NULL },
         { "so do loops of random programs [A7][E3]", by_chance, setup, teardown, NULL },
         { "a translation that does not come stops nobody [A7]", without_answer, setup, teardown, NULL },
         { "nor does it when the machine ends [A7]", end_without_answer, setup, teardown, NULL },

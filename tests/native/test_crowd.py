@@ -65,8 +65,8 @@ def look(processes):
 
 
 def machines_at_once():
-    with tempfile.TemporaryDirectory() as scratch:
-        crowd = [start("saxpy", "build/kernels/saxpy.ppu", PPU_DEVICE="native", TMPDIR=scratch, HOME=scratch)
+    with tempfile.TemporaryDirectory() as scratch, tempfile.TemporaryDirectory() as home:  # translations are kept at home
+        crowd = [start("saxpy", "build/kernels/saxpy.ppu", PPU_DEVICE="native", TMPDIR=scratch, HOME=home)
                  for _ in range(MACHINES)]
         most = 0
         while any(process.poll() is None for process in crowd):

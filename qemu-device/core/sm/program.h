@@ -13,6 +13,8 @@ struct program {
     uint64_t start; /* dist_task.start; 0: of none */
     bool writes_first;
     struct prologue prologue;
+    uint32_t straight; /* instructions behind the prologue that each warp executes once: decode_straight() */
+    uint32_t ended;    /* CTAs that have ended: with each power of two more of the program may be known */
 };
 
 #endif

@@ -40,6 +40,7 @@
 #include "qemu-device/core/sm/prologue.h"
 #include "qemu-device/core/sm/save.h"
 #include "qemu-device/core/sm/share.h"
+#include "qemu-device/core/sm/straight.h"
 #include "qemu-device/core/sm/system.h"
 #include "qemu-device/core/sm/tlb.h"
 #include "qemu-device/core/sm/token_queue.h"
@@ -232,6 +233,10 @@ static void learn(struct sm *sm, const struct dist_task *task)
             .prologue = decode_prologue(sm, task),
         };
     }
+    if (sm->heads && (sm->program.ended & (sm->program.ended + 1)) == 0) {
+        sm->program.straight = decode_straight(sm, task, sm->program.prologue.insns);
+    }
+    sm->program.ended++;
 }
 
 void sm_cta_free(struct sm *sm, struct sm_cta *cta)

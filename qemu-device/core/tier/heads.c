@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "qemu-device/core/tier/heads.h"
+#include "ppu/macros.h"
 #include "qemu-device/core/dist/task.h"
 #include "qemu-device/core/sm/code.h"
 #include "qemu-device/core/sm/exec.h"
@@ -54,6 +55,7 @@ void tier_head_replace(struct tier_heads *heads, struct tier_head *head, const s
 {
     head_clear(heads, head);
     head->code = code;
+    head->wait = PPU_MIN(HEAD_FIRST_LOOK, heads->threshold);
 }
 
 /* Instructions that are not decoded, or fault, or whose registers depend on the wave, stay zeros. */
@@ -63,6 +65,7 @@ static void unit_make(const struct exec *x, const struct tier_head *head, struct
     unit->wave = x->wave;
     unit->modelled = x->sm->l2 ? 1 : 0;
     unit->insns = head->insns;
+    unit->straight = head->straight ? 1 : 0;
     for (uint32_t i = 0; i < unit->insns; i++) {
         const struct code_insn *const code = &head->code[i];
         struct tier_insn *const to = &unit->insn[i];
@@ -82,16 +85,23 @@ static void unit_make(const struct exec *x, const struct tier_head *head, struct
     }
 }
 
-/* False: there will be no translation. */
+/*
+ * A program that is launched again has its translations at once. What is made or on disk is for loops that are warm.
+ * False: there is nothing to look at yet, or never will be.
+ */
 static bool take_entry(const struct exec *x, struct tier_head *head)
 {
+    const struct tier_heads *const heads = x->sm->heads;
+    const bool warm = times_of(head) >= heads->threshold;
     struct tier_unit unit;
 
-    if (head->insns > TIER_MAX_INSNS) {
-        return false;
+    head->never = head->insns > TIER_MAX_INSNS;
+    if (!head->never) {
+        unit_make(x, head, &unit);
+        head->entry = warm ? tier_take(heads->tier, &unit) : tier_take_made(heads->tier, &unit);
+        head->never = warm && !head->entry;
+        head->wait = warm ? 0 : heads->threshold * head->insns;
     }
-    unit_make(x, head, &unit);
-    head->entry = tier_take(x->sm->heads->tier, &unit);
     return head->entry;
 }
 
@@ -99,14 +109,8 @@ const struct tier_translation *tier_head_look(const struct exec *x, struct tier_
 {
     const struct tier_heads *const heads = x->sm->heads;
 
-    if (!head->entry) {
-        if (times_of(head) < heads->threshold) {
-            return NULL;
-        }
-        head->never = !take_entry(x, head);
-        if (head->never) {
-            return NULL;
-        }
+    if (!head->entry && !take_entry(x, head)) {
+        return NULL;
     }
     tier_await(heads->tier, head->entry, &x->sm->attention);
     enum tier_state state = tier_look(head->entry, &head->translation);

@@ -15,13 +15,17 @@ struct tier_translation;
 
 #define TIER_HEADS 64u /* a power of two */
 #define HEAD_TRIALS 64u
-#define HEAD_LEAST 16u /* instructions of an entry, on the average: fewer do not pay */
+#define HEAD_FIRST_LOOK 256u /* instructions before a translation that the device has is looked for */
+#define HEAD_LEAST 16u       /* instructions of an entry, on the average: fewer do not pay */
+#define HEAD_GOOD 24u        /* what an entry of straight code counts when it did something: two of three must */
 
-/* A loop, by its first instruction as the SM has it decoded. */
+/* A loop or straight code, by its first instruction as the SM has it decoded. */
 struct tier_head {
-    const struct code_insn *code;               /* NULL: none */
-    uint32_t insns;                             /* from the first to the furthest that was seen to jump back */
-    uint32_t spent;                             /* instructions, about */
+    const struct code_insn *code; /* NULL: none */
+    uint32_t insns;               /* from the first to the furthest that was seen to jump back */
+    uint32_t spent;               /* instructions, about */
+    uint32_t wait;                /* as many before a translation is looked for, the next time */
+    bool straight;
     bool never;                                 /* translating it does not pay */
     struct tier_entry *entry;                   /* NULL: not asked for */
     const struct tier_translation *translation; /* NULL: not there */
@@ -31,7 +35,7 @@ struct tier_head {
 
 struct tier_heads {
     struct tier *tier;
-    uint32_t threshold; /* instructions of a loop before its translation is looked for */
+    uint32_t threshold; /* executions of a loop before its translation is looked for on disk */
     struct tier_head head[TIER_HEADS];
 };
 
@@ -44,9 +48,10 @@ const struct tier_translation *tier_head_look(const struct exec *x, struct tier_
 /* Another loop has its place. */
 void tier_head_replace(struct tier_heads *heads, struct tier_head *head, const struct code_insn *code);
 
-/* A warp has jumped back to `code`, to execute the `insns` from there on again; NULL: they are interpreted. */
+/* A warp has jumped back to `code`, to execute the `insns` from there on again, or begins them when they are straight;
+ * NULL: they are interpreted. */
 static inline struct tier_head *tier_head_find(const struct exec *x, struct tier_heads *heads,
-                                               const struct code_insn *code, uint32_t insns)
+                                               const struct code_insn *code, uint32_t insns, bool straight)
 {
     struct tier_head *const head = &heads->head[(uintptr_t)code / 64 % TIER_HEADS];
 
@@ -57,12 +62,13 @@ static inline struct tier_head *tier_head_find(const struct exec *x, struct tier
         }
         tier_head_replace(heads, head, code);
     }
+    head->straight = straight;
     head->insns = head->insns < insns ? insns : head->insns;
     if (head->translation) {
         return head;
     }
     head->spent += insns;
-    return head->spent >= heads->threshold && !head->never && tier_head_look(x, head) ? head : NULL;
+    return head->spent >= head->wait && !head->never && tier_head_look(x, head) ? head : NULL;
 }
 
 /* How much an entry has executed. */

@@ -251,6 +251,25 @@ struct tier_entry *tier_take(struct tier *tier, const struct tier_unit *unit)
     return entry;
 }
 
+struct tier_entry *tier_take_made(struct tier *tier, const struct tier_unit *unit)
+{
+    const size_t bytes = tier_unit_bytes(unit);
+    const uint64_t hash = hash_of(unit, bytes);
+
+    pthread_mutex_lock(&tier->lock);
+    struct tier_entry *const entry = entry_out(tier, unit, bytes, hash);
+    if (entry) {
+        entry->next = tier->entries;
+        tier->entries = entry;
+    }
+    const bool made = entry && entry->state >= ENTRY_READY;
+    if (made) {
+        entry->users++;
+    }
+    pthread_mutex_unlock(&tier->lock);
+    return made ? entry : NULL;
+}
+
 static struct timespec look_again(void)
 {
     struct timespec at;

@@ -38,6 +38,8 @@ void tier_free(struct tier *tier);
 uint32_t tier_kept_threshold(const struct tier *tier);
 /* Looks for a translation; NULL: there is no memory, or no room. The caller has it until tier_give(). [any] */
 struct tier_entry *tier_take(struct tier *tier, const struct tier_unit *unit);
+/* The same, when it is there or will never be; else NULL. */
+struct tier_entry *tier_take_made(struct tier *tier, const struct tier_unit *unit);
 /* `times`: how often the SM has executed each instruction of the loop, on the average. */
 void tier_give(struct tier *tier, struct tier_entry *entry, uint32_t times);
 /* Has it made, where it is absent and the loop is hot, with former launches. `times`: as above, so far. [any] */

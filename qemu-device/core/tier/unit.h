@@ -5,6 +5,7 @@
  *
  * A unit is a loop: instructions that follow one another, entered at the first. Translated code keeps nothing of a warp
  * between two of its groups of instructions: registers, predicates and pc are in memory, as the interpreter has them.
+ * Or it is straight: what a warp executes once when it begins, which is done as a whole or not at all.
  */
 #ifndef QEMU_DEVICE_CORE_TIER_UNIT_H
 #define QEMU_DEVICE_CORE_TIER_UNIT_H
@@ -40,6 +41,7 @@ struct tier_insn {
 struct tier_unit {
     uint32_t wave;
     uint32_t modelled; /* caches are modelled: accesses to memory are the interpreter's */
+    uint32_t straight;
     uint32_t insns;
     struct tier_insn insn[TIER_MAX_INSNS];
 };
@@ -69,6 +71,8 @@ struct tier_calls {
     bool (*row)(struct exec *x, const struct code_insn *code, uint64_t base, struct tier_row *row);
     /* Finds the bytes that a scalar load wants; NULL: not here, nothing is done. */
     const uint8_t *(*one)(struct exec *x, const struct code_insn *code, uint64_t at);
+    /* Finds bytes that a load or a store wants, near those found before; NULL: not here, nothing is done. */
+    uint8_t *(*near)(struct exec *x, const struct code_insn *code, uint64_t at, uint32_t bytes);
 };
 
 /* `head`: the first instruction. The warp's pc is at it, all of its registers are as in normal mode. */

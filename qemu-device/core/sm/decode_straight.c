@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Finds what each warp executes once, as far as it has been decoded. */
+#include "ppu/macros.h"
+#include "qemu-device/core/dist/task.h"
+#include "qemu-device/core/sm/code.h"
+#include "qemu-device/core/sm/decode.h"
+#include "qemu-device/core/sm/sm.h"
+#include "qemu-device/core/sm/straight.h"
+
+#define WORTH 4u  /* instructions: to enter a translation takes as long as some of them */
+#define MOST 256u /* as a unit has (tier/unit.h) */
+
+/* Where a branch back leads to; UINT32_MAX: it is none. */
+static uint32_t target_back(const struct ppu_insn *insn, uint32_t pc)
+{
+    const bool relative =
+        (ppu_isa_row(insn->op)->flags & PPU_IF_B) && insn->immed && insn->op != PPU_OP_JMP && insn->op != PPU_OP_CALL;
+
+    return relative && insn->imm < 0 ? pc + (uint32_t)insn->imm : UINT32_MAX;
+}
+
+uint32_t decode_straight(const struct sm *sm, const struct dist_task *task, uint32_t first)
+{
+    const uint32_t begin = task->tmd.entry / PPU_INSN_BYTES + first;
+    const struct code_insn *code;
+    uint32_t pc = begin, end = UINT32_MAX; /* of what is looked at; where a loop begins */
+
+    while (pc - begin < MOST && (code = decode_known(sm, task, pc))) {
+        const uint32_t target = target_back(&code->insn, pc);
+        end = PPU_MIN(end, target);
+        pc++;
+        if (code->insn.op == PPU_OP_EXIT && code->insn.guard == 0) {
+            break;
+        }
+    }
+    end = PPU_MIN(end, pc);
+    return end >= begin + WORTH ? end - begin : 0;
+}

@@ -1,0 +1,652 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Writes a unit that is straight: what each warp executes once when it begins, up to its end or to what only the
+ * interpreter does. What is the same for all lanes comes first; then each pass goes all the way, its registers values.
+ * Nothing of the warp and no memory is written until all passes are through: where a page is missing, or anything
+ * faults, the interpreter does the unit from its begin. Stores come last. So a unit ends before a load behind one.
+ */
+#include "qemu-device/tier/straight.h"
+#include "ppu/macros.h"
+#include "qemu-device/core/sm/prologue.h"
+#include "qemu-device/tier/operand.h"
+#include "qemu-device/tier/place.h"
+#include "qemu-device/tier/same.h"
+
+#include <stdlib.h>
+
+#define LEAST_INSNS 4u   /* fewer are not worth the entry */
+#define LEAST_BEFORE 12u /* the same where the warp goes on, as its registers are stored */
+
+LLVMValueRef straight_call(const struct straight *s, const char *name, LLVMValueRef *arguments, uint32_t count)
+{
+    LLVMValueRef function = LLVMGetNamedFunction(s->t->module, name);
+
+    return LLVMBuildCall2(s->t->builder, LLVMGlobalGetValueType(function), function, arguments, count, "");
+}
+
+/* ---- how far the unit goes ---- */
+
+static bool takes(struct straight *s, uint32_t n)
+{
+    switch (s->t->kind[n]) {
+    case KIND_LEAVE:
+        return false;
+    case KIND_LOAD:
+    case KIND_LOAD_ONE:
+        return s->store_count == 0;
+    case KIND_CHOICE:
+        return s->pred_is_same[straight_insn(s, n)->pred & PPU_GUARD_PRED];
+    case KIND_SPECIAL: /* of the lowest active lane, which is the first until lanes end */
+        return !straight_insn(s, n)->scalar || s->exit_count == 0;
+    case KIND_STORE:
+        if (s->store_count == STRAIGHT_STORES) {
+            return false;
+        }
+        s->stores[s->store_count++] = n;
+        return true;
+    case KIND_EXIT:
+        if (s->exit_count == STRAIGHT_EXITS) {
+            return false;
+        }
+        s->exits[s->exit_count++] = n;
+        return true;
+    default:
+        return true;
+    }
+}
+
+static bool writes_pred(const struct straight *s, uint32_t n)
+{
+    const uint32_t format = straight_insn(s, n)->format;
+
+    return s->t->kind[n] == KIND_UNIFORM ||
+           (s->t->kind[n] == KIND_VECTOR && (format == PPU_FMT_SETP || format == PPU_FMT_PLOP));
+}
+
+static bool is_same_logic(const struct straight *s, uint32_t n, const bool same[PPU_PREDS])
+{
+    const struct ppu_insn *const insn = straight_insn(s, n);
+
+    return insn->format == PPU_FMT_PLOP && insn->guard == 0 && same[insn->ra & PPU_GUARD_PRED] &&
+           same[insn->rb & PPU_GUARD_PRED];
+}
+
+static void note_written(struct straight *s, uint32_t n)
+{
+    const struct ppu_insn *const insn = straight_insn(s, n);
+    const enum tier_kind kind = s->t->kind[n];
+
+    if (writes_pred(s, n)) {
+        s->pred_is_same[insn->rd] = kind == KIND_UNIFORM || is_same_logic(s, n, s->pred_is_same);
+        s->pred_written[insn->rd] = true;
+    } else if ((kind == KIND_VECTOR || kind == KIND_LOAD || kind == KIND_SPECIAL) && !insn->scalar) {
+        for (uint32_t word = 0; word < insn->wd; word++) {
+            s->reg_written[insn->rd + word] = true;
+        }
+    }
+}
+
+static void look_ahead(struct straight *s)
+{
+    struct writer *const t = s->t;
+
+    for (uint32_t n = 0; n < t->unit->insns && !s->ends; n++) {
+        t->kind[n] = tier_straight_kind_of(t->unit, &t->unit->insn[n]);
+        if (!takes(s, n)) {
+            break;
+        }
+        note_written(s, n);
+        s->end = n + 1;
+        s->ends = t->kind[n] == KIND_EXIT && straight_insn(s, n)->guard == 0;
+    }
+}
+
+/* ---- variables ---- */
+
+static LLVMValueRef variable(const struct straight *s, uint64_t bytes)
+{
+    return LLVMBuildAlloca(s->t->builder, LLVMArrayType2(s->t->i64, (bytes + 7) / 8), "");
+}
+
+static void make_variables(struct straight *s)
+{
+    const struct writer *const t = s->t;
+    const uint64_t set = sizeof(struct lanes);
+
+    s->lanes = LLVMBuildAlloca(t->builder, t->i64, "");
+    s->lines = LLVMBuildAlloca(t->builder, t->i64, "");
+    s->done = LLVMBuildAlloca(t->builder, t->i32, "");
+    s->words = LLVMBuildAlloca(t->builder, t->lanes, "");
+    s->request = variable(s, sizeof(struct kit_lanes));
+    s->value = variable(s, sizeof(uint32_t[KIT_MOST_WORDS][PPU_LANES]));
+    for (uint32_t i = 0; i < s->exit_count; i++) {
+        s->left[i] = variable(s, set);
+    }
+    for (uint32_t i = 0; i < s->store_count; i++) {
+        s->store[i] = variable(s, s->passes * sizeof(struct kit_store));
+    }
+    if (s->ends) {
+        return;
+    }
+    s->alive_at_end = variable(s, set);
+    for (uint32_t reg = 0; reg < PPU_MAX_VREGS; reg++) {
+        s->reg[reg] = s->reg_written[reg] ? variable(s, t->unit->wave * sizeof(uint32_t)) : NULL;
+    }
+    for (uint32_t pred = 0; pred < PPU_PREDS; pred++) {
+        s->pred[pred] = s->pred_written[pred] ? variable(s, set) : NULL;
+    }
+}
+
+static void clear_set(const struct straight *s, LLVMValueRef set)
+{
+    for (uint32_t at = 0; at < sizeof(struct lanes); at += sizeof(uint64_t)) {
+        write_store(s->t, write_i64(s->t, 0), write_field(s->t, set, at));
+    }
+}
+
+static void begin_variables(const struct straight *s)
+{
+    const struct writer *const t = s->t;
+
+    write_store(t, write_i64(t, 0), s->lanes);
+    write_store(t, write_i64(t, 0), s->lines);
+    write_store(t, write_i32(t, 0), s->done);
+    for (uint32_t i = 0; i < s->exit_count; i++) {
+        clear_set(s, s->left[i]);
+    }
+    for (uint32_t i = 0; i < s->store_count; i++) {
+        for (uint32_t pass = 0; pass < s->passes; pass++) {
+            const uint64_t at = pass * sizeof(struct kit_store) + offsetof(struct kit_store, set);
+            write_store(t, write_i32(t, 0), write_field(t, s->store[i], at));
+        }
+    }
+    if (!s->ends) {
+        clear_set(s, s->alive_at_end);
+    }
+}
+
+/* ---- what is the same for all lanes ---- */
+
+static void write_param(struct straight *s, uint32_t n)
+{
+    const struct ppu_insn *const insn = straight_insn(s, n);
+    const struct writer *const t = s->t;
+    const uint32_t bytes = ppu_width_bytes(insn->width);
+    LLVMValueRef at = write_i32(t, (uint32_t)insn->imm);
+
+    if (insn->wa != 0) {
+        at = LLVMBuildAdd(t->builder, at, same_get(&s->same, insn->ra), "");
+    }
+    LLVMValueRef arguments[] = { t->x, at, write_i32(t, bytes) };
+    LLVMValueRef from = straight_call(s, "kit_param", arguments, 3);
+    same_unless(&s->same, LLVMBuildIsNull(t->builder, from, ""));
+    for (uint32_t word = 0; word < insn->wd; word++) {
+        LLVMValueRef value = write_load_shared(t, write_width_type(t, insn->width), write_field(t, from, 4ull * word),
+                                               bytes < 4 ? bytes : 4);
+        same_put(&s->same, insn->rd + word, write_widened(t, value, insn->width, t->i32));
+    }
+}
+
+/* Writes what all lanes have, or the first. */
+static void write_first_special(struct straight *s, uint32_t n)
+{
+    const struct ppu_insn *const insn = straight_insn(s, n);
+    LLVMValueRef arguments[] = { s->t->x, write_i32(s->t, insn->ra) };
+
+    if (insn->scalar) {
+        same_put(&s->same, insn->rd, straight_call(s, "kit_special", arguments, 2));
+    } else if (s->forms) {
+        s->form[n] = forms_special(s->forms, n, straight_call(s, "kit_special", arguments, 2));
+    }
+}
+
+static LLVMValueRef same_pred(const struct straight *s, uint32_t operand)
+{
+    LLVMValueRef pred = s->pred_same[operand & PPU_GUARD_PRED];
+
+    return operand & PPU_PRED_NEGATE ? LLVMBuildNot(s->t->builder, pred, "") : pred;
+}
+
+/* Predicates that all lanes have, or none. */
+static void follow_pred(struct straight *s, uint32_t n)
+{
+    const struct ppu_insn *const insn = straight_insn(s, n);
+    LLVMBuilderRef b = s->t->builder;
+    bool same[PPU_PREDS];
+    LLVMValueRef value = NULL;
+
+    for (uint32_t pred = 0; pred < PPU_PREDS; pred++) {
+        same[pred] = s->pred_same[pred];
+    }
+    if (s->t->kind[n] == KIND_UNIFORM) {
+        value = s->same.uniform[n];
+    } else if (is_same_logic(s, n, same)) {
+        LLVMValueRef left = same_pred(s, insn->ra), right = same_pred(s, insn->rb);
+        value = insn->op == PPU_OP_PAND  ? LLVMBuildAnd(b, left, right, "")
+                : insn->op == PPU_OP_POR ? LLVMBuildOr(b, left, right, "")
+                                         : LLVMBuildXor(b, left, right, "");
+    }
+    s->pred_same[insn->rd] = value;
+}
+
+static void follow_insn(struct straight *s, uint32_t n)
+{
+    if (writes_pred(s, n)) {
+        follow_pred(s, n);
+    } else if (s->forms && s->t->kind[n] == KIND_VECTOR) {
+        s->form[n] = forms_follow(s->forms, n);
+    }
+}
+
+static void write_choice(struct straight *s, uint32_t n)
+{
+    const struct ppu_insn *const insn = straight_insn(s, n);
+    const struct writer *const t = s->t;
+
+    same_capture(&s->same, n);
+    LLVMValueRef chosen = LLVMBuildICmp(t->builder, LLVMIntNE, same_pred(s, insn->pred), write_i32(t, 0), "");
+    for (uint32_t word = 0; word < insn->wd; word++) {
+        LLVMValueRef a = s->same.words[n][0][word], b = s->same.words[n][1][word];
+        same_put(&s->same, insn->rd + word, LLVMBuildSelect(t->builder, chosen, a, b, ""));
+    }
+}
+
+static void write_same(struct straight *s)
+{
+    const struct writer *const t = s->t;
+
+    for (uint32_t n = 0; n < s->end; n++) {
+        const struct ppu_insn *const insn = straight_insn(s, n);
+        if (t->kind[n] == KIND_PARAM) {
+            write_param(s, n);
+        } else if (t->kind[n] == KIND_SPECIAL) {
+            write_first_special(s, n);
+        } else if (t->kind[n] == KIND_LOAD || t->kind[n] == KIND_STORE) {
+            s->base[n] = insn->a_scalar ? same_base(&s->same, insn) : write_i64(t, (uint64_t)(int64_t)insn->imm);
+            if (s->forms) {
+                straight_find_row(s, n);
+            }
+        } else if (t->kind[n] == KIND_CHOICE) {
+            write_choice(s, n);
+        } else if (t->kind[n] != KIND_EXIT) {
+            if (!same_write(&s->same, n)) {
+                same_capture(&s->same, n);
+            }
+            follow_insn(s, n);
+        }
+    }
+}
+
+/* ---- a pass ---- */
+
+/* Lanes of a chunk of 32 bits, or the lower half of 64, or the upper. */
+static LLVMValueRef lanes_of(const struct straight *s, const struct chunk *c, struct form form, uint32_t word)
+{
+    const struct writer *const t = s->t;
+    LLVMBuilderRef b = t->builder;
+    LLVMTypeRef type = LLVMTypeOf(form.first), lanes = LLVMVectorType(type, TIER_CHUNK);
+    LLVMValueRef number[TIER_CHUNK], zeros = LLVMConstNull(t->lanes);
+    LLVMValueRef begun = LLVMBuildMul(b, c->number, write_i64(t, TIER_CHUNK), "");
+
+    for (uint32_t i = 0; i < TIER_CHUNK; i++) {
+        number[i] = LLVMConstInt(type, i, false);
+    }
+    begun = type == t->i64 ? begun : LLVMBuildTrunc(b, begun, t->i32, "");
+    LLVMValueRef first = LLVMBuildAdd(b, form.first, LLVMBuildMul(b, form.step, begun, ""), "");
+    LLVMValueRef firsts = LLVMBuildInsertElement(b, LLVMGetPoison(lanes), first, write_i32(t, 0), "");
+    LLVMValueRef steps = LLVMBuildInsertElement(b, LLVMGetPoison(lanes), form.step, write_i32(t, 0), "");
+    firsts = LLVMBuildShuffleVector(b, firsts, LLVMGetPoison(lanes), zeros, "");
+    steps = LLVMBuildShuffleVector(b, steps, LLVMGetPoison(lanes), zeros, "");
+    LLVMValueRef value = LLVMBuildMul(b, steps, LLVMConstVector(number, TIER_CHUNK), "");
+    value = LLVMBuildAdd(b, firsts, value, "");
+    if (type == t->i32) {
+        return value;
+    }
+    for (uint32_t i = 0; i < TIER_CHUNK; i++) {
+        number[i] = LLVMConstInt(type, 32, false);
+    }
+    value = word == 0 ? value : LLVMBuildLShr(b, value, LLVMConstVector(number, TIER_CHUNK), "");
+    return LLVMBuildTrunc(b, value, t->lanes, "");
+}
+
+/* Registers whose lanes are known need not be computed where nobody looks at them. */
+static void write_known(struct straight *s, uint32_t n)
+{
+    const struct ppu_insn *const insn = straight_insn(s, n);
+
+    for (uint32_t i = 0; i < STRAIGHT_CHUNKS; i++) {
+        for (uint32_t word = 0; word < insn->wd; word++) {
+            chunk_put(&s->chunk[i], insn->rd + word, lanes_of(s, &s->chunk[i], s->form[n], word), NULL, RAW_NO);
+        }
+    }
+}
+
+/* Numbers of threads or of lanes. */
+static void write_special(struct straight *s, uint32_t n)
+{
+    const struct ppu_insn *const insn = straight_insn(s, n);
+    const struct writer *const t = s->t;
+
+    for (uint32_t i = 0; !insn->scalar && i < STRAIGHT_CHUNKS; i++) {
+        LLVMValueRef number = LLVMBuildTrunc(t->builder, s->chunk[i].number, t->i32, "");
+        LLVMValueRef arguments[] = { t->x, number, write_i32(t, insn->ra), s->words };
+        straight_call(s, "kit_threads", arguments, 4);
+        chunk_put(&s->chunk[i], insn->rd, write_load(t, t->lanes, s->words), NULL, RAW_NO);
+    }
+}
+
+/* Counts what the lanes of the pass have executed, up to instruction n. */
+static void count_lanes(struct straight *s, uint32_t n)
+{
+    const struct writer *const t = s->t;
+    const unsigned id = LLVMLookupIntrinsicID("llvm.ctpop", 10);
+    LLVMTypeRef type = t->i32;
+    LLVMValueRef count = LLVMGetIntrinsicDeclaration(t->module, id, &type, 1);
+    LLVMValueRef lanes = LLVMBuildCall2(t->builder, LLVMGlobalGetValueType(count), count, &s->alive, 1, "");
+    LLVMValueRef all = LLVMBuildMul(t->builder, lanes, write_i32(t, n - s->since), "");
+
+    write_count(t, s->lanes, LLVMBuildZExt(t->builder, all, t->i64, ""));
+    s->since = n;
+}
+
+/* The pass has executed n instructions, and goes no further. */
+static void end_pass(const struct straight *s, uint32_t n, LLVMBasicBlockRef next)
+{
+    const struct writer *const t = s->t;
+    LLVMValueRef done = write_load(t, t->i32, s->done), own = write_i32(t, n);
+
+    write_store(t, LLVMBuildSelect(t->builder, LLVMBuildICmp(t->builder, LLVMIntULT, done, own, ""), own, done, ""),
+                s->done);
+    LLVMBuildBr(t->builder, next);
+}
+
+/* Where the pass's word of a struct lanes is. */
+static LLVMValueRef pass_word(const struct straight *s, LLVMValueRef set)
+{
+    return write_behind(s->t, set, LLVMBuildMul(s->t->builder, s->pass, write_i64(s->t, sizeof(uint32_t)), ""));
+}
+
+static void write_exit(struct straight *s, uint32_t n, uint32_t which, LLVMBasicBlockRef next)
+{
+    struct writer *const t = s->t;
+    LLVMValueRef set = straight_executing(s, n);
+
+    count_lanes(s, n + 1);
+    write_store(t, set, pass_word(s, s->left[which]));
+    s->alive = LLVMBuildAnd(t->builder, s->alive, LLVMBuildNot(t->builder, set, ""), "");
+    if (straight_insn(s, n)->guard == 0) {
+        end_pass(s, n + 1, next);
+        return;
+    }
+    LLVMBasicBlockRef none = write_block(t), on = write_block(t);
+    LLVMBuildCondBr(t->builder, LLVMBuildICmp(t->builder, LLVMIntEQ, s->alive, write_i32(t, 0), ""), none, on);
+    write_at(t, none);
+    end_pass(s, n + 1, next);
+    write_at(t, on);
+}
+
+/* Keeps registers and predicates of the pass, for the time behind the unit. */
+static void keep_pass(struct straight *s)
+{
+    const struct writer *const t = s->t;
+
+    write_store(t, s->alive, pass_word(s, s->alive_at_end));
+    for (uint32_t i = 0; i < STRAIGHT_CHUNKS; i++) {
+        struct chunk *const c = &s->chunk[i];
+        LLVMValueRef bytes = LLVMBuildMul(t->builder, c->number, write_i64(t, TIER_CHUNK * sizeof(uint32_t)), "");
+        LLVMValueRef bits = LLVMBuildMul(t->builder, c->number, write_i64(t, TIER_CHUNK / 8), "");
+        for (uint32_t reg = 0; reg < PPU_MAX_VREGS; reg++) {
+            if (s->reg[reg]) {
+                write_store(t, chunk_get(c, reg, false), write_behind(t, s->reg[reg], bytes));
+            }
+        }
+        for (uint32_t pred = 0; pred < PPU_PREDS; pred++) {
+            if (s->pred[pred]) {
+                LLVMValueRef set = LLVMBuildBitCast(t->builder, chunk_pred(c, pred), t->i16, "");
+                write_store(t, set, write_behind(t, s->pred[pred], bits));
+            }
+        }
+    }
+}
+
+static uint32_t place_in(const uint32_t *of, uint32_t n)
+{
+    uint32_t i = 0;
+
+    while (of[i] != n) {
+        i++;
+    }
+    return i;
+}
+
+static void write_insn(struct straight *s, uint32_t n, LLVMBasicBlockRef next)
+{
+    if (s->form[n].first) {
+        write_known(s, n);
+        return;
+    }
+    switch (s->t->kind[n]) {
+    case KIND_VECTOR:
+    case KIND_UNIFORM:
+        for (uint32_t i = 0; i < STRAIGHT_CHUNKS; i++) {
+            chunk_write(&s->chunk[i], n);
+        }
+        break;
+    case KIND_SPECIAL:
+        write_special(s, n);
+        break;
+    case KIND_LOAD:
+        straight_load(s, n);
+        break;
+    case KIND_STORE:
+        straight_store(s, n, place_in(s->stores, n));
+        break;
+    case KIND_EXIT:
+        write_exit(s, n, place_in(s->exits, n), next);
+        break;
+    default:
+        break;
+    }
+}
+
+static void write_passes(struct straight *s)
+{
+    struct writer *const t = s->t;
+    LLVMBasicBlockRef before = LLVMGetInsertBlock(t->builder), body = write_block(t), next = write_block(t);
+    LLVMBasicBlockRef behind = write_block(t);
+
+    LLVMBuildBr(t->builder, body);
+    write_at(t, body);
+    s->pass = LLVMBuildPhi(t->builder, t->i64, "");
+    s->alive = LLVMConstAllOnes(t->i32);
+    for (uint32_t i = 0; i < STRAIGHT_CHUNKS; i++) {
+        LLVMValueRef first = LLVMBuildMul(t->builder, s->pass, write_i64(t, STRAIGHT_CHUNKS), "");
+        s->chunk[i].t = t;
+        s->chunk[i].same = &s->same;
+        s->chunk[i].number = LLVMBuildAdd(t->builder, first, write_i64(t, i), "");
+    }
+    for (uint32_t n = 0; n < s->end; n++) {
+        write_insn(s, n, next);
+    }
+    if (!s->ends) {
+        count_lanes(s, s->end);
+        keep_pass(s);
+        end_pass(s, s->end, next);
+    }
+    write_at(t, next);
+    LLVMValueRef more = LLVMBuildAdd(t->builder, s->pass, write_i64(t, 1), "");
+    LLVMValueRef numbers[2] = { write_i64(t, 0), more };
+    LLVMBasicBlockRef from[2] = { before, next };
+    LLVMAddIncoming(s->pass, numbers, from, 2);
+    LLVMBuildCondBr(t->builder, LLVMBuildICmp(t->builder, LLVMIntEQ, more, write_i64(t, s->passes), ""), behind, body);
+    write_at(t, behind);
+}
+
+/* ---- behind the passes ---- */
+
+static void put_lanes(const struct straight *s, LLVMValueRef from, LLVMValueRef to)
+{
+    const struct writer *const t = s->t;
+
+    for (uint32_t i = 0; i < t->unit->wave / TIER_CHUNK; i++) {
+        const uint64_t at = i * TIER_CHUNK * sizeof(uint32_t);
+        LLVMValueRef bits = write_load(t, t->i16, write_field(t, s->alive_at_end, i * TIER_CHUNK / 8));
+        LLVMValueRef set = LLVMBuildBitCast(t->builder, bits, t->mask, "");
+        LLVMValueRef own = write_load(t, t->lanes, write_field(t, from, at));
+        LLVMValueRef old = write_load(t, t->lanes, write_field(t, to, at));
+        write_store(t, LLVMBuildSelect(t->builder, set, own, old, ""), write_field(t, to, at));
+    }
+}
+
+static void put_set(const struct straight *s, LLVMValueRef from, LLVMValueRef to)
+{
+    const struct writer *const t = s->t;
+
+    for (uint32_t at = 0; at < sizeof(struct lanes); at += sizeof(uint64_t)) {
+        LLVMValueRef set = write_load(t, t->i64, write_field(t, s->alive_at_end, at));
+        LLVMValueRef own = LLVMBuildAnd(t->builder, write_load(t, t->i64, write_field(t, from, at)), set, "");
+        LLVMValueRef old = write_load(t, t->i64, write_field(t, to, at));
+        old = LLVMBuildAnd(t->builder, old, LLVMBuildNot(t->builder, set, ""), "");
+        write_store(t, LLVMBuildOr(t->builder, own, old, ""), write_field(t, to, at));
+    }
+}
+
+/* Registers that lanes go on with. */
+static void put_registers(const struct straight *s)
+{
+    const struct writer *const t = s->t;
+    uint32_t keeps = UINT32_MAX;
+
+    for (uint32_t reg = 0; reg < PPU_MAX_VREGS; reg++) {
+        if (s->reg[reg]) {
+            put_lanes(s, s->reg[reg], write_field(t, t->vreg, (uint64_t)reg * t->unit->wave * sizeof(uint32_t)));
+            keeps &= reg < EXEC_STEADY ? ~(1u << reg) : UINT32_MAX;
+        }
+    }
+    for (uint32_t pred = 0; pred < PPU_PREDS; pred++) {
+        if (s->pred[pred]) {
+            put_set(s, s->pred[pred], write_field(t, t->w, chunk_pred_offset(pred)));
+        }
+    }
+    same_store(&s->same);
+    LLVMValueRef steady = write_field(t, t->x, offsetof(struct exec, steady));
+    write_store(t, LLVMBuildAnd(t->builder, write_load(t, t->i32, steady), write_i32(t, keeps), ""), steady);
+}
+
+static void write_counts(const struct straight *s)
+{
+    const struct writer *const t = s->t;
+    const size_t transactions = offsetof(struct sm_cta, count) + PPU_COUNTER_TRANSACTIONS * sizeof(uint64_t);
+    LLVMValueRef done = write_load(t, t->i32, s->done);
+    LLVMValueRef turn = write_field(t, t->turn, offsetof(struct tier_turn, done));
+    LLVMValueRef begun = write_load(t, t->i32, turn), now = LLVMBuildAdd(t->builder, begun, done, "");
+    LLVMValueRef counts[] = { t->x, begun, now, write_load(t, t->i64, s->lanes) };
+
+    straight_call(s, "kit_counted", counts, 4);
+    write_store(t, now, turn);
+    for (uint32_t n = 0; n < s->end; n++) {
+        if (t->kind[n] == KIND_LOAD_ONE) {
+            LLVMValueRef executed = LLVMBuildICmp(t->builder, LLVMIntUGT, done, write_i32(t, n), "");
+            write_count(t, s->lines, LLVMBuildZExt(t->builder, executed, t->i64, ""));
+        }
+    }
+    write_count(t, write_field(t, t->cta, transactions), write_load(t, t->i64, s->lines));
+}
+
+/* Lanes end where they left. The last of the warp end it. */
+static void write_leaves(const struct straight *s)
+{
+    struct writer *const t = s->t;
+
+    for (uint32_t i = 0; i < s->exit_count; i++) {
+        LLVMBasicBlockRef on = write_block(t);
+        LLVMValueRef pc = LLVMBuildAdd(t->builder, t->base, write_i32(t, s->exits[i]), "");
+        LLVMValueRef arguments[] = { t->x, straight_code(s, s->exits[i]), t->calls, t->turn, pc, s->left[i] };
+        LLVMBuildCondBr(t->builder, straight_call(s, "kit_left", arguments, 6), on, t->leave);
+        write_at(t, on);
+    }
+}
+
+static void write_end(struct straight *s)
+{
+    struct writer *const t = s->t;
+
+    for (uint32_t i = 0; i < s->store_count; i++) {
+        straight_commit(s, i);
+    }
+    if (!s->ends) {
+        put_registers(s);
+    }
+    write_counts(s);
+    write_leaves(s);
+    if (!s->ends) {
+        LLVMBasicBlockRef some = write_block(t);
+        LLVMValueRef alive = write_i64(t, 0);
+        for (uint32_t at = 0; at < sizeof(struct lanes); at += sizeof(uint64_t)) {
+            LLVMValueRef half = write_load(t, t->i64, write_field(t, s->alive_at_end, at));
+            alive = LLVMBuildOr(t->builder, alive, half, "");
+        }
+        LLVMBuildCondBr(t->builder, LLVMBuildICmp(t->builder, LLVMIntEQ, alive, write_i64(t, 0), ""), t->leave, some);
+        write_at(t, some);
+        write_pc(t, s->end);
+    }
+    LLVMBuildBr(t->builder, t->leave);
+}
+
+/* ---- the unit ---- */
+
+/* NULL: no memory, or too little of the unit can be translated. Its variables are made here, at the entry. */
+static struct straight *version_new(struct writer *t, struct forms *forms)
+{
+    struct straight *const s = calloc(1, sizeof(*s));
+
+    if (!s) {
+        return NULL;
+    }
+    s->t = s->same.t = t;
+    s->passes = t->unit->wave / PPU_LANES;
+    s->forms = forms;
+    look_ahead(s);
+    if (s->end < (s->ends ? LEAST_INSNS : LEAST_BEFORE)) {
+        free(s);
+        return NULL;
+    }
+    if (forms) {
+        forms->same = &s->same;
+    }
+    make_variables(s);
+    return s;
+}
+
+/* What fails goes to `fail`. */
+static void write_version(struct straight *s, LLVMBasicBlockRef fail)
+{
+    struct writer *const t = s->t;
+    LLVMValueRef arguments[] = { t->x, write_i32(t, t->unit->wave) };
+
+    s->same.fail = fail;
+    LLVMValueRef may = straight_call(s, s->forms ? "kit_is_in_line" : "kit_may_begin", arguments, s->forms ? 2 : 1);
+    same_unless(&s->same, LLVMBuildNot(t->builder, may, ""));
+    begin_variables(s);
+    write_same(s);
+    write_passes(s);
+    write_end(s);
+}
+
+bool write_straight_unit(struct writer *t)
+{
+    struct forms *const forms = calloc(1, sizeof(*forms));
+    struct straight *const known = forms ? version_new(t, forms) : NULL, *const any =
+                                                                             known ? version_new(t, NULL) : NULL;
+
+    if (any) {
+        LLVMBasicBlockRef otherwise = write_block(t);
+        write_version(known, otherwise);
+        write_at(t, otherwise);
+        write_version(any, t->leave);
+    }
+    free(forms);
+    free(known);
+    free(any);
+    return any;
+}

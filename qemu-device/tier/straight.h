@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Holds what the parts of the translator know of a unit that is straight (straight.c). */
+#ifndef QEMU_DEVICE_TIER_STRAIGHT_H
+#define QEMU_DEVICE_TIER_STRAIGHT_H
+
+#include <llvm-c/Core.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "ppu/limits.h"
+#include "qemu-device/tier/chunk.h"
+#include "qemu-device/tier/forms.h"
+#include "qemu-device/tier/same.h"
+#include "qemu-device/tier/writer.h"
+
+#define STRAIGHT_CHUNKS (PPU_LANES / TIER_CHUNK) /* of a pass */
+#define STRAIGHT_EXITS 8u
+#define STRAIGHT_STORES 8u
+
+/* A load or a store of a warp whose lanes lie in a row, or all at one place; host NULL: nothing is known. */
+struct row {
+    LLVMValueRef host;   /* of the first lane */
+    LLVMValueRef offset; /* i64: of the first lane, from the base */
+    LLVMValueRef apart;  /* i64: from lane to lane */
+};
+
+struct straight {
+    struct writer *t;
+    uint32_t end; /* instructions */
+    bool ends;    /* the last is the warp's end */
+    uint32_t passes;
+    struct same same;
+    struct chunk chunk[STRAIGHT_CHUNKS];
+    LLVMValueRef base[TIER_MAX_INSNS]; /* of loads and stores: what is the same for all lanes */
+    struct forms *forms;               /* NULL: nothing is known of how lanes lie */
+    struct form form[TIER_MAX_INSNS];  /* of what an instruction writes */
+    struct row row[TIER_MAX_INSNS];    /* of loads and stores */
+    uint32_t exits[STRAIGHT_EXITS], exit_count;
+    uint32_t stores[STRAIGHT_STORES], store_count;
+    bool reg_written[PPU_MAX_VREGS], pred_written[PPU_PREDS];
+    bool pred_is_same[PPU_PREDS];      /* for all lanes, where the look is */
+    LLVMValueRef pred_same[PPU_PREDS]; /* what it is then, where the writing is: all ones or 0; NULL: it differs */
+    /* Variables. */
+    LLVMValueRef lanes, lines;           /* i64: instructions of lanes, transactions */
+    LLVMValueRef done;                   /* i32: instructions of the pass that went furthest */
+    LLVMValueRef left[STRAIGHT_EXITS];   /* struct lanes */
+    LLVMValueRef store[STRAIGHT_STORES]; /* struct kit_store of each pass */
+    LLVMValueRef alive_at_end;           /* struct lanes */
+    LLVMValueRef reg[PPU_MAX_VREGS];     /* the warp's lanes, behind the unit */
+    LLVMValueRef pred[PPU_PREDS];        /* struct lanes, the same */
+    LLVMValueRef request, value, words;  /* struct kit_lanes, what it loads, lanes */
+    /* What is written now. */
+    LLVMValueRef pass;  /* i64 */
+    LLVMValueRef alive; /* i32: lanes of the pass that have not ended */
+    uint32_t since;     /* the first instruction that is not counted for them */
+};
+
+static inline const struct ppu_insn *straight_insn(const struct straight *s, uint32_t n)
+{
+    return &s->t->unit->insn[n].insn;
+}
+
+/* struct code_insn of an instruction. */
+static inline LLVMValueRef straight_code(const struct straight *s, uint32_t n)
+{
+    return write_field(s->t, s->t->head, n * sizeof(struct code_insn));
+}
+
+/* Finds where a load or a store of lanes with known addresses goes, for the whole warp. */
+void straight_find_row(struct straight *s, uint32_t n);
+LLVMValueRef straight_call(const struct straight *s, const char *name, LLVMValueRef *arguments, uint32_t count);
+/* Lanes of the pass that execute an instruction; i32. */
+LLVMValueRef straight_executing(struct straight *s, uint32_t n);
+void straight_load(struct straight *s, uint32_t n);
+/* Finds where the pass stores, and keeps what. */
+void straight_store(struct straight *s, uint32_t n, uint32_t which);
+/* Stores what all passes have kept. */
+void straight_commit(struct straight *s, uint32_t which);
+
+#endif

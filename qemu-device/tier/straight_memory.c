@@ -1,0 +1,679 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Writes loads and stores of straight units. */
+#include "ppu/macros.h"
+#include "qemu-device/core/sm/found_pages.h"
+#include "qemu-device/tier/operand.h"
+#include "qemu-device/tier/place.h"
+#include "qemu-device/tier/straight.h"
+
+/* ---- where lanes load and store ---- */
+
+/* How a pass lies: chunks in rows, or lanes wherever. */
+struct lies {
+    LLVMValueRef low[STRAIGHT_CHUNKS], high[STRAIGHT_CHUNKS]; /* words of addresses; high NULL: none */
+    LLVMValueRef offset[STRAIGHT_CHUNKS];                     /* i64: of the first lane */
+    LLVMValueRef host[STRAIGHT_CHUNKS];                       /* of the first lane, when in_rows holds */
+    LLVMValueRef in_rows;                                     /* i1 */
+    LLVMValueRef apart;                                       /* i32: from lane to lane; NULL: what a lane accesses */
+    bool known;                                               /* they are in rows, or all at one place */
+    LLVMValueRef set;                                         /* i32 */
+    LLVMValueRef page;                                        /* struct page */
+};
+
+static LLVMValueRef chunk_bits(const struct straight *s, LLVMValueRef mask)
+{
+    return LLVMBuildBitCast(s->t->builder, mask, s->t->i16, "");
+}
+
+static LLVMValueRef all_hold(const struct straight *s, LLVMValueRef mask)
+{
+    return LLVMBuildICmp(s->t->builder, LLVMIntEQ, chunk_bits(s, mask), LLVMConstAllOnes(s->t->i16), "");
+}
+
+static LLVMValueRef first_lane(const struct straight *s, LLVMValueRef lanes)
+{
+    return LLVMBuildExtractElement(s->t->builder, lanes, write_i32(s->t, 0), "");
+}
+
+/* Numbers of the lanes of a chunk, each so many times. */
+static LLVMValueRef numbers(const struct straight *s, uint32_t step)
+{
+    LLVMValueRef number[TIER_CHUNK];
+
+    for (uint32_t i = 0; i < TIER_CHUNK; i++) {
+        number[i] = write_i32(s->t, i * step);
+    }
+    return LLVMConstVector(number, TIER_CHUNK);
+}
+
+/* Lanes of the pass that execute an instruction; i32. */
+LLVMValueRef straight_executing(struct straight *s, uint32_t n)
+{
+    const uint32_t guard = straight_insn(s, n)->guard;
+    LLVMBuilderRef b = s->t->builder;
+    LLVMValueRef set = write_i32(s->t, 0);
+
+    for (uint32_t i = 0; guard != 0 && i < STRAIGHT_CHUNKS; i++) {
+        LLVMValueRef bits = LLVMBuildZExt(b, chunk_bits(s, chunk_executing(&s->chunk[i], guard)), s->t->i32, "");
+        set = LLVMBuildOr(b, set, LLVMBuildShl(b, bits, write_i32(s->t, i * TIER_CHUNK), ""), "");
+    }
+    return guard != 0 ? LLVMBuildAnd(b, set, s->alive, "") : s->alive;
+}
+
+/*
+ * Lanes that load several words may begin a word or two apart: neighbours of a stencil that the compiler has joined.
+ * Returns whether the distance is one of these, or what a lane loads; i1.
+ */
+static LLVMValueRef look_apart(const struct straight *s, uint32_t bytes, struct lies *lies, uint32_t i)
+{
+    LLVMBuilderRef b = s->t->builder;
+    LLVMValueRef second = LLVMBuildExtractElement(b, lies->low[i], write_i32(s->t, 1), "");
+    LLVMValueRef apart = LLVMBuildSub(b, second, first_lane(s, lies->low[i]), "");
+    LLVMValueRef good = LLVMConstInt(s->t->i1, 0, false);
+
+    if (i == 0) {
+        lies->apart = apart;
+        for (uint32_t may = sizeof(uint32_t); may <= bytes; may *= 2) {
+            good = LLVMBuildOr(b, good, LLVMBuildICmp(b, LLVMIntEQ, apart, write_i32(s->t, may), ""), "");
+        }
+        return good;
+    }
+    return LLVMBuildICmp(b, LLVMIntEQ, apart, lies->apart, "");
+}
+
+/* The chunk's lanes follow one another, and lie in the page; i1. */
+static LLVMValueRef is_row(const struct straight *s, uint32_t n, struct lies *lies, uint32_t i)
+{
+    const struct ppu_insn *const insn = straight_insn(s, n);
+    const struct writer *const t = s->t;
+    const uint32_t bytes = ppu_width_bytes(insn->width), align = bytes < 4 ? bytes : 4;
+    LLVMBuilderRef b = t->builder;
+    LLVMValueRef first = first_lane(s, lies->low[i]);
+    const bool may_overlap = t->kind[n] == KIND_LOAD && insn->wd > 1 && !insn->indexed;
+    LLVMValueRef good = may_overlap ? look_apart(s, bytes, lies, i) : LLVMConstInt(t->i1, 1, false);
+    LLVMValueRef steps = may_overlap ? LLVMBuildMul(b, write_splat(t, lies->apart), numbers(s, 1), "")
+                                     : numbers(s, insn->indexed ? 1 : bytes);
+    LLVMValueRef expected = LLVMBuildAdd(b, write_splat(t, first), steps, "");
+    good = LLVMBuildAnd(b, good, all_hold(s, LLVMBuildICmp(b, LLVMIntEQ, lies->low[i], expected, "")), "");
+    LLVMValueRef offset = insn->indexed ? LLVMBuildMul(b, LLVMBuildSExt(b, first, t->i64, ""), write_i64(t, bytes), "")
+                                        : LLVMBuildZExt(b, first, t->i64, "");
+
+    if (lies->high[i]) {
+        LLVMValueRef high = first_lane(s, lies->high[i]);
+        LLVMValueRef alike = LLVMBuildICmp(b, LLVMIntEQ, lies->high[i], write_splat(t, high), "");
+        good = LLVMBuildAnd(b, good, all_hold(s, alike), "");
+        high = LLVMBuildShl(b, LLVMBuildZExt(b, high, t->i64, ""), write_i64(t, 32), "");
+        offset = LLVMBuildOr(b, offset, high, "");
+    }
+    LLVMValueRef last = LLVMBuildAdd(b, offset, write_i64(t, (uint64_t)(TIER_CHUNK - 1) * bytes), "");
+    LLVMValueRef differ = LLVMBuildLShr(b, LLVMBuildXor(b, offset, last, ""), write_i64(t, 31), "");
+    LLVMValueRef at = LLVMBuildAdd(b, s->base[n], offset, "");
+    LLVMValueRef begin = write_load(t, t->i64, write_field(t, lies->page, offsetof(struct page, first)));
+    LLVMValueRef most = write_load(t, t->i64, write_field(t, lies->page, offsetof(struct page, bytes)));
+    LLVMValueRef host = write_load(t, t->ptr, write_field(t, lies->page, offsetof(struct page, host)));
+    LLVMValueRef in = LLVMBuildSub(b, at, begin, ""), room = LLVMBuildSub(b, most, in, "");
+    LLVMValueRef low = LLVMBuildAnd(b, at, write_i64(t, align - 1), "");
+
+    good = LLVMBuildAnd(b, good, LLVMBuildICmp(b, LLVMIntEQ, LLVMBuildOr(b, differ, low, ""), write_i64(t, 0), ""), "");
+    good = LLVMBuildAnd(b, good, LLVMBuildICmp(b, LLVMIntULT, in, most, ""), "");
+    good =
+        LLVMBuildAnd(b, good, LLVMBuildICmp(b, LLVMIntUGE, room, write_i64(t, (uint64_t)TIER_CHUNK * bytes), ""), "");
+    lies->offset[i] = offset;
+    lies->host[i] = write_behind(t, host, in);
+    return good;
+}
+
+/* found_pages.h: loads have a page by where they stand in the program. */
+static LLVMValueRef page_of(const struct straight *s, uint32_t n)
+{
+    const struct writer *const t = s->t;
+    LLVMBuilderRef b = t->builder;
+    LLVMValueRef found = write_load(t, t->ptr, write_field(t, t->x, offsetof(struct exec, found)));
+
+    if (s->t->kind[n] == KIND_STORE) {
+        return write_field(t, found, offsetof(struct tlb_found, writes));
+    }
+    LLVMValueRef number = LLVMBuildUDiv(b, LLVMBuildPtrToInt(b, straight_code(s, n), t->i64, ""),
+                                        write_i64(t, sizeof(struct code_insn)), "");
+    number = LLVMBuildURem(b, number, write_i64(t, FOUND_READS), "");
+    return write_behind(t, write_field(t, found, offsetof(struct tlb_found, reads)),
+                        LLVMBuildMul(b, number, write_i64(t, sizeof(struct page)), ""));
+}
+
+/* A form of the lanes' offsets from the base; first NULL: it is not known. */
+static struct form offsets_of(struct straight *s, uint32_t n)
+{
+    const struct ppu_insn *const insn = straight_insn(s, n);
+    const struct writer *const t = s->t;
+
+    if (!insn->a_scalar) {
+        return forms_two(s->forms, insn->ra);
+    }
+    struct form form = forms_wide(s->forms, forms_one(s->forms, insn->rb), insn->indexed);
+    if (form.first && insn->indexed) {
+        LLVMValueRef bytes = write_i64(t, ppu_width_bytes(insn->width));
+        form.first = LLVMBuildMul(t->builder, form.first, bytes, "");
+        form.step = LLVMBuildMul(t->builder, form.step, bytes, "");
+    }
+    return form;
+}
+
+/* Lanes follow one another, as a load may also have them overlap or all at one place; i1. */
+static LLVMValueRef are_near(const struct straight *s, uint32_t n, LLVMValueRef apart)
+{
+    const uint32_t bytes = ppu_width_bytes(straight_insn(s, n)->width);
+    const struct writer *const t = s->t;
+    LLVMValueRef good = LLVMBuildICmp(t->builder, LLVMIntEQ, apart, write_i64(t, bytes), "");
+
+    if (t->kind[n] == KIND_STORE) {
+        return good;
+    }
+    good = LLVMBuildOr(t->builder, good, LLVMBuildICmp(t->builder, LLVMIntEQ, apart, write_i64(t, 0), ""), "");
+    for (uint32_t may = sizeof(uint32_t); may < bytes; may *= 2) {
+        good = LLVMBuildOr(t->builder, good, LLVMBuildICmp(t->builder, LLVMIntEQ, apart, write_i64(t, may), ""), "");
+    }
+    return good;
+}
+
+void straight_find_row(struct straight *s, uint32_t n)
+{
+    const struct ppu_insn *const insn = straight_insn(s, n);
+    const struct writer *const t = s->t;
+    LLVMBuilderRef b = t->builder;
+    const uint32_t bytes = ppu_width_bytes(insn->width), align = bytes < 4 ? bytes : 4;
+    const struct form form = offsets_of(s, n);
+
+    if (form.first) {
+        LLVMValueRef more = LLVMBuildMul(b, form.step, write_i64(t, t->unit->wave - 1), "");
+        LLVMValueRef last = LLVMBuildAdd(b, form.first, more, "");
+        LLVMValueRef at = LLVMBuildAdd(b, s->base[n], form.first, "");
+        LLVMValueRef odd = LLVMBuildAnd(b, at, write_i64(t, align - 1), "");
+        LLVMValueRef differ = LLVMBuildLShr(b, LLVMBuildXor(b, form.first, last, ""), write_i64(t, 31), "");
+        LLVMValueRef good = LLVMBuildICmp(b, LLVMIntEQ, LLVMBuildOr(b, odd, differ, ""), write_i64(t, 0), "");
+        same_unless(&s->same, LLVMBuildNot(b, LLVMBuildAnd(b, good, are_near(s, n, form.step), ""), ""));
+        LLVMValueRef all = LLVMBuildTrunc(b, LLVMBuildAdd(b, more, write_i64(t, bytes), ""), t->i32, "");
+        LLVMValueRef arguments[] = { t->x, straight_code(s, n), t->calls, page_of(s, n), at, all };
+        s->row[n].host = straight_call(s, "kit_near_row", arguments, 6);
+        same_unless(&s->same, LLVMBuildIsNull(b, s->row[n].host, ""));
+        s->row[n].offset = form.first;
+        s->row[n].apart = form.step;
+    }
+    if (t->kind[n] == KIND_LOAD) {
+        forms_forget(s->forms, n);
+    }
+}
+
+/* Where the chunks of a pass are in a row. */
+static struct lies in_known_row(const struct straight *s, uint32_t n, LLVMValueRef set)
+{
+    const struct writer *const t = s->t;
+    LLVMBuilderRef b = t->builder;
+    struct lies lies = { .set = set, .known = true };
+
+    lies.apart = LLVMBuildTrunc(b, s->row[n].apart, t->i32, "");
+    for (uint32_t i = 0; i < STRAIGHT_CHUNKS; i++) {
+        LLVMValueRef lane = LLVMBuildMul(b, s->chunk[i].number, write_i64(t, TIER_CHUNK), "");
+        LLVMValueRef behind = LLVMBuildMul(b, s->row[n].apart, lane, "");
+        lies.offset[i] = LLVMBuildAdd(b, s->row[n].offset, behind, "");
+        lies.host[i] = write_behind(t, s->row[n].host, behind);
+    }
+    return lies;
+}
+
+static struct lies look_where(struct straight *s, uint32_t n)
+{
+    const struct ppu_insn *const insn = straight_insn(s, n);
+    struct lies lies = { .in_rows = LLVMConstInt(s->t->i1, 1, false) };
+
+    lies.set = straight_executing(s, n);
+    if (s->row[n].host) {
+        return in_known_row(s, n, lies.set);
+    }
+    lies.page = page_of(s, n);
+    for (uint32_t i = 0; i < STRAIGHT_CHUNKS; i++) {
+        lies.low[i] = chunk_get(&s->chunk[i], insn->a_scalar ? insn->rb : insn->ra, false);
+        lies.high[i] = insn->a_scalar ? NULL : chunk_get(&s->chunk[i], insn->ra + 1u, false);
+        lies.in_rows = LLVMBuildAnd(s->t->builder, lies.in_rows, is_row(s, n, &lies, i), "");
+    }
+    return lies;
+}
+
+/* Asks the kit for a pass whose lanes lie wherever. */
+static void write_request(const struct straight *s, uint32_t n, const struct lies *lies)
+{
+    const struct ppu_insn *const insn = straight_insn(s, n);
+    const struct writer *const t = s->t;
+
+    write_store(t, s->base[n], write_field(t, s->request, offsetof(struct kit_lanes, base)));
+    for (uint32_t i = 0; i < STRAIGHT_CHUNKS; i++) {
+        const uint64_t at = i * TIER_CHUNK * sizeof(uint32_t);
+        LLVMValueRef high = lies->high[i] ? lies->high[i] : LLVMConstNull(t->lanes);
+        write_store(t, lies->low[i], write_field(t, s->request, offsetof(struct kit_lanes, low) + at));
+        write_store(t, high, write_field(t, s->request, offsetof(struct kit_lanes, high) + at));
+    }
+    write_store(t, lies->set, write_field(t, s->request, offsetof(struct kit_lanes, set)));
+    write_store(t, write_i32(t, ppu_width_bytes(insn->width)),
+                write_field(t, s->request, offsetof(struct kit_lanes, bytes)));
+    write_store(t, write_i32(t, insn->indexed), write_field(t, s->request, offsetof(struct kit_lanes, indexed)));
+}
+
+static LLVMValueRef lines_of_rows(const struct straight *s, uint32_t n, const struct lies *lies)
+{
+    LLVMValueRef arguments[] = { s->base[n], lies->offset[0], lies->offset[1], lies->set,
+                                 write_i32(s->t, ppu_width_bytes(straight_insn(s, n)->width)) };
+
+    return straight_call(s, "kit_row_lines", arguments, 5);
+}
+
+static LLVMValueRef lines_of_request(const struct straight *s)
+{
+    return write_load(s->t, s->t->i32, write_field(s->t, s->request, offsetof(struct kit_lanes, lines)));
+}
+
+/* Adds transactions. */
+static void add_lines(const struct straight *s, LLVMValueRef lines)
+{
+    write_count(s->t, s->lines, LLVMBuildZExt(s->t->builder, lines, s->t->i64, ""));
+}
+
+/* ---- loads ---- */
+
+/* Each so many words, from the first on: one of `words` of each lane. */
+static LLVMValueRef every(const struct straight *s, LLVMValueRef values, uint32_t words, uint32_t word)
+{
+    LLVMValueRef number[TIER_CHUNK];
+
+    for (uint32_t i = 0; i < TIER_CHUNK; i++) {
+        number[i] = write_i32(s->t, i * words + word);
+    }
+    return LLVMBuildShuffleVector(s->t->builder, values, LLVMGetPoison(LLVMTypeOf(values)),
+                                  LLVMConstVector(number, TIER_CHUNK), "");
+}
+
+/* The words of a chunk in a row. */
+static void load_row(const struct straight *s, uint32_t n, LLVMValueRef host, LLVMValueRef words[KIT_MOST_WORDS])
+{
+    const struct ppu_insn *const insn = straight_insn(s, n);
+    const struct writer *const t = s->t;
+    const uint32_t bytes = ppu_width_bytes(insn->width);
+    LLVMTypeRef type = LLVMVectorType(write_width_type(t, insn->width), TIER_CHUNK * insn->wd);
+    LLVMValueRef values = write_load_shared(t, type, host, bytes < 4 ? bytes : 4);
+
+    for (uint32_t word = 0; word < insn->wd; word++) {
+        words[word] =
+            insn->wd == 1 ? write_widened(t, values, insn->width, t->lanes) : every(s, values, insn->wd, word);
+    }
+}
+
+#define WAYS 5u
+#define HOST_LINE 64u
+#define FETCH_ROWS 2u
+
+/* A way in which the lanes of a pass may lie, and what it gives. */
+struct way {
+    LLVMBasicBlockRef block; /* where it begins, then where it ends */
+    LLVMValueRef words[STRAIGHT_CHUNKS][KIT_MOST_WORDS];
+    LLVMValueRef lines;
+};
+
+/* Asks for what lies two rows of the warp behind: mostly the second next warp's. */
+static void fetch_behind(const struct straight *s, LLVMValueRef host, uint32_t bytes)
+{
+    const struct writer *const t = s->t;
+    const unsigned id = LLVMLookupIntrinsicID("llvm.prefetch", 13);
+    LLVMTypeRef type = t->ptr;
+    LLVMValueRef function = LLVMGetIntrinsicDeclaration(t->module, id, &type, 1);
+
+    for (uint32_t at = 0; at < TIER_CHUNK * bytes; at += HOST_LINE) {
+        LLVMValueRef line = write_field(t, host, (uint64_t)FETCH_ROWS * t->unit->wave * bytes + at);
+        LLVMValueRef arguments[] = { line, write_i32(t, 0), write_i32(t, 3), write_i32(t, 1) };
+        LLVMBuildCall2(t->builder, LLVMGlobalGetValueType(function), function, arguments, 4, "");
+    }
+}
+
+static void load_rows(struct straight *s, uint32_t n, const struct lies *lies, struct way *way)
+{
+    for (uint32_t i = 0; i < STRAIGHT_CHUNKS; i++) {
+        load_row(s, n, lies->host[i], way->words[i]);
+        fetch_behind(s, lies->host[i], ppu_width_bytes(straight_insn(s, n)->width));
+    }
+    way->lines = lines_of_rows(s, n, lies);
+}
+
+/* Transactions of lanes that do not follow one another. */
+static LLVMValueRef lines_of_each(const struct straight *s, const struct lies *lies)
+{
+    const unsigned id = LLVMLookupIntrinsicID("llvm.ctpop", 10);
+    LLVMTypeRef type = s->t->i32;
+    LLVMValueRef count = LLVMGetIntrinsicDeclaration(s->t->module, id, &type, 1), set = lies->set;
+
+    return LLVMBuildCall2(s->t->builder, LLVMGlobalGetValueType(count), count, &set, 1, "");
+}
+
+/* Lanes begin a word apart: each of their words is a row. */
+static void load_words(struct straight *s, uint32_t n, const struct lies *lies, struct way *way)
+{
+    const struct writer *const t = s->t;
+
+    for (uint32_t i = 0; i < STRAIGHT_CHUNKS; i++) {
+        for (uint32_t word = 0; word < straight_insn(s, n)->wd; word++) {
+            LLVMValueRef from = write_field(t, lies->host[i], word * sizeof(uint32_t));
+            way->words[i][word] = write_load_shared(t, t->lanes, from, sizeof(uint32_t));
+        }
+    }
+    way->lines = lines_of_each(s, lies);
+}
+
+/* Lanes begin two words apart: each two of their four words are a row. */
+static void load_pairs(struct straight *s, uint32_t n, const struct lies *lies, struct way *way)
+{
+    const struct writer *const t = s->t;
+
+    (void)n;
+    for (uint32_t i = 0; i < STRAIGHT_CHUNKS; i++) {
+        for (uint32_t word = 0; word < KIT_MOST_WORDS; word += 2) {
+            LLVMValueRef from = write_field(t, lies->host[i], word * sizeof(uint32_t));
+            LLVMValueRef pairs = write_load_shared(t, LLVMVectorType(t->i32, 2 * TIER_CHUNK), from, sizeof(uint32_t));
+            way->words[i][word] = every(s, pairs, 2, 0);
+            way->words[i][word + 1] = every(s, pairs, 2, 1);
+        }
+    }
+    way->lines = lines_of_each(s, lies);
+}
+
+static void load_wherever(struct straight *s, uint32_t n, const struct lies *lies, struct way *way)
+{
+    const struct ppu_insn *const insn = straight_insn(s, n);
+    const struct writer *const t = s->t;
+    LLVMValueRef arguments[] = { t->x,       straight_code(s, n),       t->calls, lies->page,
+                                 s->request, write_i32(t, insn->width), s->value };
+
+    write_request(s, n, lies);
+    same_unless(&s->same, LLVMBuildNot(t->builder, straight_call(s, "kit_load_pass", arguments, 7), ""));
+    for (uint32_t i = 0; i < STRAIGHT_CHUNKS; i++) {
+        for (uint32_t word = 0; word < insn->wd; word++) {
+            const uint64_t at = (word * PPU_LANES + i * TIER_CHUNK) * sizeof(uint32_t);
+            way->words[i][word] = write_load(t, t->lanes, write_field(t, s->value, at));
+        }
+    }
+    way->lines = lines_of_request(s);
+}
+
+/* Registers are what one of the ways gave. */
+static void join_ways(struct straight *s, uint32_t n, const struct way *ways, uint32_t count)
+{
+    const struct ppu_insn *const insn = straight_insn(s, n);
+    const struct writer *const t = s->t;
+    LLVMValueRef word[STRAIGHT_CHUNKS][KIT_MOST_WORDS];
+
+    for (uint32_t i = 0; i < STRAIGHT_CHUNKS; i++) {
+        for (uint32_t w = 0; w < insn->wd; w++) {
+            word[i][w] = LLVMBuildPhi(t->builder, t->lanes, "");
+        }
+    }
+    LLVMValueRef lines = LLVMBuildPhi(t->builder, t->i32, "");
+    for (uint32_t way = 0; way < count; way++) {
+        LLVMBasicBlockRef from = ways[way].block;
+        LLVMValueRef own = ways[way].lines;
+        LLVMAddIncoming(lines, &own, &from, 1);
+        for (uint32_t i = 0; i < STRAIGHT_CHUNKS; i++) {
+            for (uint32_t w = 0; w < insn->wd; w++) {
+                own = ways[way].words[i][w];
+                LLVMAddIncoming(word[i][w], &own, &from, 1);
+            }
+        }
+    }
+    add_lines(s, lines);
+    for (uint32_t i = 0; i < STRAIGHT_CHUNKS; i++) {
+        LLVMValueRef set = insn->guard != 0 ? chunk_executing(&s->chunk[i], insn->guard) : NULL;
+        for (uint32_t w = 0; w < insn->wd; w++) {
+            chunk_put(&s->chunk[i], insn->rd + w, word[i][w], set, RAW_NO);
+        }
+    }
+}
+
+/* All lanes have one place. */
+static void load_alike(struct straight *s, uint32_t n, const struct lies *lies, struct way *way)
+{
+    const struct ppu_insn *const insn = straight_insn(s, n);
+    const struct writer *const t = s->t;
+    const uint32_t bytes = ppu_width_bytes(insn->width);
+
+    for (uint32_t word = 0; word < insn->wd; word++) {
+        LLVMValueRef from = write_field(t, lies->host[0], word * sizeof(uint32_t));
+        LLVMValueRef value = write_load_shared(t, write_width_type(t, insn->width), from, bytes < 4 ? bytes : 4);
+        value = write_splat(t, write_widened(t, value, insn->width, t->i32));
+        for (uint32_t i = 0; i < STRAIGHT_CHUNKS; i++) {
+            way->words[i][word] = value;
+        }
+    }
+    LLVMValueRef some = LLVMBuildICmp(t->builder, LLVMIntNE, lies->set, write_i32(t, 0), "");
+    way->lines = LLVMBuildZExt(t->builder, some, t->i32, "");
+}
+
+typedef void load_way(struct straight *s, uint32_t n, const struct lies *lies, struct way *way);
+
+/* Ways in which lanes may lie that are `apart` bytes apart; returns how many there are, the first for all others. */
+static uint32_t ways_of(const struct straight *s, uint32_t n, const struct lies *lies, load_way *ways[WAYS],
+                        uint32_t apart[WAYS])
+{
+    const uint32_t words = straight_insn(s, n)->wd;
+    uint32_t count = 0;
+
+    ways[count++] = load_rows;
+    if (lies->known && (!LLVMIsConstant(lies->apart) || LLVMIsNull(lies->apart))) {
+        apart[count] = 0;
+        ways[count++] = load_alike;
+    }
+    if (lies->apart && words > 1 && !straight_insn(s, n)->indexed) {
+        apart[count] = sizeof(uint32_t);
+        ways[count++] = load_words;
+    }
+    if (lies->apart && words == KIT_MOST_WORDS && !straight_insn(s, n)->indexed) {
+        apart[count] = 2 * sizeof(uint32_t);
+        ways[count++] = load_pairs;
+    }
+    return count;
+}
+
+void straight_load(struct straight *s, uint32_t n)
+{
+    struct writer *const t = s->t;
+    const struct lies lies = look_where(s, n);
+    LLVMBasicBlockRef rows = write_block(t), on = write_block(t);
+    struct way ways[WAYS];
+    load_way *writers[WAYS];
+    uint32_t apart[WAYS], count = ways_of(s, n, &lies, writers, apart);
+    const uint32_t near = count;
+
+    if (!lies.known) {
+        writers[count++] = load_wherever;
+    }
+    for (uint32_t way = 0; way < count; way++) {
+        ways[way].block = write_block(t);
+    }
+    if (lies.known) {
+        LLVMBuildBr(t->builder, rows);
+    } else {
+        write_rarely(t, LLVMBuildNot(t->builder, lies.in_rows, ""), ways[near].block, rows);
+    }
+    write_at(t, rows);
+    LLVMValueRef which = lies.apart ? lies.apart : write_i32(t, ppu_width_bytes(straight_insn(s, n)->width));
+    LLVMValueRef choice = LLVMBuildSwitch(t->builder, which, ways[0].block, near);
+    for (uint32_t way = 1; way < near; way++) {
+        LLVMAddCase(choice, write_i32(t, apart[way]), ways[way].block);
+    }
+    for (uint32_t way = 0; way < count; way++) {
+        write_at(t, ways[way].block);
+        writers[way](s, n, &lies, &ways[way]);
+        ways[way].block = LLVMGetInsertBlock(t->builder);
+        LLVMBuildBr(t->builder, on);
+    }
+    write_at(t, on);
+    join_ways(s, n, ways, count);
+}
+
+/* ---- stores ---- */
+
+static LLVMValueRef kept_at(const struct straight *s, uint32_t which, LLVMValueRef pass)
+{
+    const struct writer *const t = s->t;
+
+    return write_behind(t, s->store[which], LLVMBuildMul(t->builder, pass, write_i64(t, sizeof(struct kit_store)), ""));
+}
+
+static void keep_values(struct straight *s, uint32_t n, LLVMValueRef kept)
+{
+    const struct ppu_insn *const insn = straight_insn(s, n);
+    const struct writer *const t = s->t;
+
+    for (uint32_t i = 0; i < STRAIGHT_CHUNKS; i++) {
+        for (uint32_t word = 0; word < insn->wd; word++) {
+            const uint64_t at = (word * PPU_LANES + i * TIER_CHUNK) * sizeof(uint32_t);
+            LLVMValueRef value = chunk_get(&s->chunk[i], insn->rd + word, false);
+            write_store(t, value, write_field(t, kept, offsetof(struct kit_store, value) + at));
+        }
+    }
+}
+
+/* Returns the transactions. */
+static LLVMValueRef keep_rows(const struct straight *s, uint32_t n, const struct lies *lies, LLVMValueRef kept)
+{
+    const struct writer *const t = s->t;
+
+    for (uint32_t i = 0; i < STRAIGHT_CHUNKS; i++) {
+        const uint64_t at = i * TIER_CHUNK * sizeof(uint8_t *);
+        write_store(t, lies->host[i], write_field(t, kept, offsetof(struct kit_store, host) + at));
+    }
+    write_store(t, write_i32(t, 1), write_field(t, kept, offsetof(struct kit_store, in_rows)));
+    return lines_of_rows(s, n, lies);
+}
+
+void straight_store(struct straight *s, uint32_t n, uint32_t which)
+{
+    struct writer *const t = s->t;
+    LLVMValueRef kept = kept_at(s, which, s->pass), lines[2];
+    struct lies lies = look_where(s, n);
+
+    keep_values(s, n, kept);
+    write_store(t, lies.set, write_field(t, kept, offsetof(struct kit_store, set)));
+    if (lies.known) {
+        add_lines(s, keep_rows(s, n, &lies, kept));
+        return;
+    }
+    LLVMBasicBlockRef wherever = write_block(t), rows = write_block(t), on = write_block(t);
+    write_rarely(t, LLVMBuildNot(t->builder, lies.in_rows, ""), wherever, rows);
+    write_at(t, rows);
+    lines[0] = keep_rows(s, n, &lies, kept);
+    rows = LLVMGetInsertBlock(t->builder);
+    LLVMBuildBr(t->builder, on);
+    write_at(t, wherever);
+    write_request(s, n, &lies);
+    LLVMValueRef arguments[] = { t->x, straight_code(s, n), t->calls, lies.page, s->request, kept };
+    same_unless(&s->same, LLVMBuildNot(t->builder, straight_call(s, "kit_find_stores", arguments, 6), ""));
+    lines[1] = lines_of_request(s);
+    wherever = LLVMGetInsertBlock(t->builder);
+    LLVMBuildBr(t->builder, on);
+    write_at(t, on);
+    LLVMBasicBlockRef from[2] = { rows, wherever };
+    LLVMValueRef all = LLVMBuildPhi(t->builder, t->i32, "");
+    LLVMAddIncoming(all, lines, from, 2);
+    add_lines(s, all);
+}
+
+/* The words of a chunk, lane after lane, as they go to memory. */
+static LLVMValueRef in_a_row(const struct straight *s, uint32_t n, LLVMValueRef words[KIT_MOST_WORDS])
+{
+    const struct ppu_insn *const insn = straight_insn(s, n);
+    const struct writer *const t = s->t;
+    LLVMTypeRef type = LLVMVectorType(write_width_type(t, insn->width), TIER_CHUNK);
+    LLVMValueRef number[TIER_CHUNK * KIT_MOST_WORDS], half[2];
+
+    if (insn->wd == 1) {
+        return type == t->lanes ? words[0] : LLVMBuildTrunc(t->builder, words[0], type, "");
+    }
+    for (uint32_t i = 0; i < 2 * TIER_CHUNK; i++) {
+        number[i] = write_i32(t, i % 2 * TIER_CHUNK + i / 2);
+    }
+    LLVMValueRef pairs = LLVMConstVector(number, 2 * TIER_CHUNK);
+    if (insn->wd == 2) {
+        return LLVMBuildShuffleVector(t->builder, words[0], words[1], pairs, "");
+    }
+    for (uint32_t i = 0; i < 2 * TIER_CHUNK; i++) {
+        number[i] = write_i32(t, i);
+    }
+    half[0] = LLVMBuildShuffleVector(t->builder, words[0], words[1], LLVMConstVector(number, 2 * TIER_CHUNK), "");
+    half[1] = LLVMBuildShuffleVector(t->builder, words[2], words[3], LLVMConstVector(number, 2 * TIER_CHUNK), "");
+    for (uint32_t i = 0; i < 4 * TIER_CHUNK; i++) {
+        number[i] = write_i32(t, i % 4 * TIER_CHUNK + i / 4);
+    }
+    return LLVMBuildShuffleVector(t->builder, half[0], half[1], LLVMConstVector(number, 4 * TIER_CHUNK), "");
+}
+
+/* The set, with each lane as often as it has words. */
+static LLVMValueRef in_words(const struct straight *s, LLVMValueRef set, uint32_t words)
+{
+    LLVMValueRef number[TIER_CHUNK * KIT_MOST_WORDS];
+
+    for (uint32_t i = 0; i < words * TIER_CHUNK; i++) {
+        number[i] = write_i32(s->t, i / words);
+    }
+    return LLVMBuildShuffleVector(s->t->builder, set, LLVMGetPoison(s->t->mask),
+                                  LLVMConstVector(number, words * TIER_CHUNK), "");
+}
+
+static void masked_store(const struct straight *s, LLVMValueRef values, LLVMValueRef to, LLVMValueRef set,
+                         uint32_t align)
+{
+    const struct writer *const t = s->t;
+    LLVMTypeRef types[2] = { LLVMTypeOf(values), t->ptr };
+    const unsigned id = LLVMLookupIntrinsicID("llvm.masked.store", 17);
+    LLVMValueRef function = LLVMGetIntrinsicDeclaration(t->module, id, types, 2);
+    LLVMValueRef arguments[] = { values, to, write_i32(t, align), set };
+
+    LLVMBuildCall2(t->builder, LLVMGlobalGetValueType(function), function, arguments, 4, "");
+}
+
+static void commit_rows(const struct straight *s, uint32_t n, LLVMValueRef kept, LLVMValueRef set)
+{
+    const struct ppu_insn *const insn = straight_insn(s, n);
+    const struct writer *const t = s->t;
+    const uint32_t bytes = ppu_width_bytes(insn->width);
+
+    for (uint32_t i = 0; i < STRAIGHT_CHUNKS; i++) {
+        LLVMValueRef words[KIT_MOST_WORDS];
+        LLVMValueRef host = write_load(
+            t, t->ptr, write_field(t, kept, offsetof(struct kit_store, host) + i * TIER_CHUNK * sizeof(uint8_t *)));
+        LLVMValueRef bits = LLVMBuildLShr(t->builder, set, write_i32(t, i * TIER_CHUNK), "");
+        LLVMValueRef mask = LLVMBuildBitCast(t->builder, LLVMBuildTrunc(t->builder, bits, t->i16, ""), t->mask, "");
+        for (uint32_t word = 0; word < insn->wd; word++) {
+            const uint64_t at = (word * PPU_LANES + i * TIER_CHUNK) * sizeof(uint32_t);
+            words[word] = write_load(t, t->lanes, write_field(t, kept, offsetof(struct kit_store, value) + at));
+        }
+        masked_store(s, in_a_row(s, n, words), host, in_words(s, mask, insn->wd), bytes < 4 ? bytes : 4);
+    }
+}
+
+void straight_commit(struct straight *s, uint32_t which)
+{
+    const uint32_t n = s->stores[which];
+    struct writer *const t = s->t;
+
+    for (uint32_t pass = 0; pass < s->passes; pass++) {
+        LLVMBasicBlockRef some = write_block(t), rows = write_block(t), wherever = write_block(t), on = write_block(t);
+        LLVMValueRef kept = kept_at(s, which, write_i64(t, pass));
+        LLVMValueRef set = write_load(t, t->i32, write_field(t, kept, offsetof(struct kit_store, set)));
+        LLVMBuildCondBr(t->builder, LLVMBuildICmp(t->builder, LLVMIntEQ, set, write_i32(t, 0), ""), on, some);
+        write_at(t, some);
+        LLVMValueRef in_rows = write_load(t, t->i32, write_field(t, kept, offsetof(struct kit_store, in_rows)));
+        write_rarely(t, LLVMBuildICmp(t->builder, LLVMIntEQ, in_rows, write_i32(t, 0), ""), wherever, rows);
+        write_at(t, rows);
+        commit_rows(s, n, kept, set);
+        LLVMBuildBr(t->builder, on);
+        write_at(t, wherever);
+        LLVMValueRef arguments[] = { kept, write_i32(t, ppu_width_bytes(straight_insn(s, n)->width)) };
+        straight_call(s, "kit_store_lanes", arguments, 2);
+        LLVMBuildBr(t->builder, on);
+        write_at(t, on);
+    }
+}
