@@ -84,7 +84,7 @@ $(patsubst %,$(INSTALLED)/man/%.1,$(INSTALLED_SCRIPTS)): $(INSTALLED)/man/%.1: t
 
 # ---- what goes where ----
 
-EXAMPLE_FILES := examples/libppu/saxpy.c tests/kernels/saxpy.s examples/libppu/bfs.c examples/libppu/bfs.s examples/libppu/limits.c examples/libppu/limits.s examples/opencl/quicksort.c examples/opencl/squares.c examples/opencl/nested.c examples/opencl/levels.c examples/opencl/variants.c examples/opencl/waves.c examples/opencl/locks.c
+EXAMPLE_FILES := examples/libppu/saxpy.c examples/libppu/pieces.c tests/kernels/saxpy.s examples/libppu/bfs.c examples/libppu/bfs.s examples/libppu/limits.c examples/libppu/limits.s examples/opencl/quicksort.c examples/opencl/squares.c examples/opencl/nested.c examples/opencl/entries.c examples/opencl/levels.c examples/opencl/variants.c examples/opencl/waves.c examples/opencl/locks.c
 INSTALL_READY := $(QEMU) $(TIER_MODULE) $(MCU_MODULE) $(BUILD)/plain/tools/ppu-confine $(BUILD)/plain/tools/ppu-translator firmware $(INSTALLED_PAGES) $(patsubst %,$(BUILD)/plain/tools/%,$(INSTALLED_PROGRAMS)) \
 	$(addprefix $(INSTALLED)/,libppu.so libppu.a libppu-opencl.so) $(OPENCL_COMPILER) $(OPENCL_FOREIGN) $(OPENCL_FORKSERVER)
 
