@@ -636,10 +636,14 @@ static void write_version(struct straight *s, LLVMBasicBlockRef fail)
 bool write_straight_unit(struct writer *t)
 {
     struct forms *const forms = calloc(1, sizeof(*forms));
-    struct straight *const known = forms ? version_new(t, forms) : NULL, *const any =
-                                                                             known ? version_new(t, NULL) : NULL;
+    struct straight *known = NULL, *any = NULL;
 
-    if (any) {
+    if (forms) {
+        known = version_new(t, forms);
+        any = known ? version_new(t, NULL) : NULL;
+    }
+    const bool written = any;
+    if (written) {
         LLVMBasicBlockRef otherwise = write_block(t);
         write_version(known, otherwise);
         write_at(t, otherwise);
@@ -648,5 +652,5 @@ bool write_straight_unit(struct writer *t)
     free(forms);
     free(known);
     free(any);
-    return any;
+    return written;
 }

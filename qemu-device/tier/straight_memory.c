@@ -481,7 +481,7 @@ void straight_load(struct straight *s, uint32_t n)
     struct writer *const t = s->t;
     const struct lies lies = look_where(s, n);
     LLVMBasicBlockRef rows = write_block(t), on = write_block(t);
-    struct way ways[WAYS];
+    struct way ways[WAYS] = { { .block = NULL } };
     load_way *writers[WAYS];
     uint32_t apart[WAYS], count = ways_of(s, n, &lies, writers, apart);
     const uint32_t near = count;
