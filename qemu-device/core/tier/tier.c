@@ -24,19 +24,11 @@
 #define LOOK_NS 1000000 /* how often a wait for a translation looks whether it shall end */
 #define MOST_ENTRIES 512u
 
-enum entry_state {
-    ENTRY_SOUGHT, /* it is looked for */
-    ENTRY_ABSENT, /* it is not kept, and nobody has asked for it to be made */
-    ENTRY_ASKED,  /* it is made */
-    ENTRY_READY,
-    ENTRY_NEVER,
-};
-
 struct tier_entry {
     struct tier_entry *next; /* taken last first */
     uint64_t hash;
     uint32_t users;
-    uint32_t state; /* enum entry_state; atomic */
+    uint32_t state; /* enum tier_state; atomic */
     uint64_t times; /* atomic: executions of each instruction by SMs that have given it back */
     struct tier_translation translation;
     size_t unit_bytes;
@@ -65,7 +57,7 @@ static bool is_waiting(const struct tier_entry *entry)
 {
     const uint32_t state = __atomic_load_n(&entry->state, __ATOMIC_ACQUIRE);
 
-    return state == ENTRY_SOUGHT || state == ENTRY_ASKED;
+    return state == TIER_IS_SOUGHT || state == TIER_IS_ASKED;
 }
 
 /* The one that was asked for first. */
@@ -94,22 +86,24 @@ static const char *lost_by(int result)
     }
 }
 
-static enum entry_state state_of(int result)
+static enum tier_state state_of(int result)
 {
     switch (result) {
     case TIER_MADE:
-        return ENTRY_READY;
+        return TIER_IS_THERE;
     case TIER_NOT_KEPT:
-        return ENTRY_ABSENT;
+        return TIER_IS_ABSENT;
     default:
-        return ENTRY_NEVER;
+        return TIER_IS_NEVER;
     }
 }
 
 /* Only this thread leaves the states of who waits, and asks. */
 static void serve_entry(struct tier *tier, struct tier_entry *entry)
 {
-    const enum tier_how how = tier->at_once ? TIER_ALWAYS : entry->state == ENTRY_SOUGHT ? TIER_KEPT_ONLY : TIER_WORTH;
+    const enum tier_how how = tier->at_once                    ? TIER_ALWAYS
+                              : entry->state == TIER_IS_SOUGHT ? TIER_KEPT_ONLY
+                                                               : TIER_WORTH;
     const int result = tier->lost ? TIER_FAILED : translator_ask(tier->socket, entry->unit, how, &entry->translation);
     const char *const why = lost_by(result);
 
@@ -158,7 +152,7 @@ static uint64_t hash_of(const struct tier_unit *unit, size_t bytes)
 
 static void entry_free(struct tier_entry *entry)
 {
-    if (entry->state == ENTRY_READY) {
+    if (entry->state == TIER_IS_THERE) {
         translation_free(&entry->translation);
     }
     free(entry->unit);
@@ -262,7 +256,7 @@ struct tier_entry *tier_take_made(struct tier *tier, const struct tier_unit *uni
         entry->next = tier->entries;
         tier->entries = entry;
     }
-    const bool made = entry && entry->state >= ENTRY_READY;
+    const bool made = entry && entry->state >= TIER_IS_THERE;
     if (made) {
         entry->users++;
     }
@@ -288,8 +282,8 @@ void tier_translate(struct tier *tier, struct tier_entry *entry, uint32_t times)
         return;
     }
     pthread_mutex_lock(&tier->lock);
-    if (entry->state == ENTRY_ABSENT) {
-        __atomic_store_n(&entry->state, ENTRY_ASKED, __ATOMIC_RELEASE);
+    if (entry->state == TIER_IS_ABSENT) {
+        __atomic_store_n(&entry->state, TIER_IS_ASKED, __ATOMIC_RELEASE);
         pthread_cond_signal(&tier->asked);
     }
     pthread_mutex_unlock(&tier->lock);
@@ -320,11 +314,8 @@ enum tier_state tier_look(const struct tier_entry *entry, const struct tier_tran
 {
     const uint32_t state = __atomic_load_n(&entry->state, __ATOMIC_ACQUIRE);
 
-    *translation = state == ENTRY_READY ? &entry->translation : NULL;
-    return state == ENTRY_READY    ? TIER_IS_THERE
-           : state == ENTRY_NEVER  ? TIER_IS_NEVER
-           : state == ENTRY_ABSENT ? TIER_IS_ABSENT
-                                   : TIER_IS_COMING;
+    *translation = state == TIER_IS_THERE ? &entry->translation : NULL;
+    return (enum tier_state)state;
 }
 
 /* ---- life ---- */

@@ -20,10 +20,11 @@ enum tier_mode {
     TIER_MODES = 3,
 };
 
-/* How far a translation is. */
+/* How far a translation is; from TIER_IS_THERE on it stays so. */
 enum tier_state {
-    TIER_IS_COMING,
+    TIER_IS_SOUGHT, /* it is looked for */
     TIER_IS_ABSENT, /* it is not kept: it comes when tier_translate() is called */
+    TIER_IS_ASKED,  /* it is made */
     TIER_IS_THERE,
     TIER_IS_NEVER,
 };
