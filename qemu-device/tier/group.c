@@ -38,7 +38,6 @@ static LLVMValueRef find_near(const struct group *g, uint32_t n, LLVMValueRef co
     const struct writer *const t = g->t;
     const uint32_t flags = (t->kind[n] == KIND_STORE ? KIT_ROW_STORE : 0) | (insn->indexed ? KIT_ROW_INDEXED : 0) |
                            (insn->lane_off ? KIT_ROW_OFFSETS : 0);
-    LLVMValueRef function = LLVMGetNamedFunction(t->module, "kit_row");
     LLVMValueRef arguments[] = {
         t->x,
         code,
@@ -51,7 +50,7 @@ static LLVMValueRef find_near(const struct group *g, uint32_t n, LLVMValueRef co
         t->words[g->rows],
     };
 
-    return LLVMBuildCall2(t->builder, LLVMGlobalGetValueType(function), function, arguments, 9, "");
+    return write_kit(t, "kit_row", arguments, 9);
 }
 
 /* Copies where the engine has found a row. */

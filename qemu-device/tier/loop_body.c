@@ -296,7 +296,7 @@ static LLVMValueRef call_near(const struct loop *l, uint32_t n, LLVMValueRef bas
 {
     const struct ppu_insn *const insn = &loop_insn(l, n)->insn;
     const struct writer *const t = l->t;
-    LLVMValueRef function = LLVMGetNamedFunction(t->module, "kit_near"), zero = write_i32(t, 0);
+    LLVMValueRef zero = write_i32(t, 0);
     LLVMValueRef arguments[] = {
         t->x,
         code_of(l, n),
@@ -310,7 +310,7 @@ static LLVMValueRef call_near(const struct loop *l, uint32_t n, LLVMValueRef bas
         l->words,
     };
 
-    return LLVMBuildCall2(t->builder, LLVMGlobalGetValueType(function), function, arguments, 10, "");
+    return write_kit(t, "kit_near", arguments, 10);
 }
 
 /* Finds a row: where one was before, or where the engine finds it, which is then where one was before. */
@@ -355,18 +355,17 @@ static LLVMValueRef find_one(struct loop *l, uint32_t n)
     const struct ppu_insn *const insn = &loop_insn(l, n)->insn;
     struct writer *const t = l->t;
     const uint32_t bytes = ppu_width_bytes(insn->width);
-    LLVMValueRef function = LLVMGetNamedFunction(t->module, "kit_one"), at = base_of(l, insn);
-    LLVMValueRef other = LLVMGetNamedFunction(t->module, "kit_find_one");
+    LLVMValueRef at = base_of(l, insn);
     LLVMValueRef near[] = { l->page[n], at, write_i32(t, bytes) };
     LLVMValueRef far[] = { t->x, code_of(l, n), t->calls, at, l->page[n] };
     LLVMBasicBlockRef search = write_block(t), found = write_block(t);
     LLVMValueRef host[2];
 
-    host[0] = LLVMBuildCall2(t->builder, LLVMGlobalGetValueType(function), function, near, 3, "");
+    host[0] = write_kit(t, "kit_one", near, 3);
     LLVMBasicBlockRef from[2] = { LLVMGetInsertBlock(t->builder), NULL };
     write_rarely(t, LLVMBuildIsNull(t->builder, host[0], ""), search, found);
     write_at(t, search);
-    host[1] = LLVMBuildCall2(t->builder, LLVMGlobalGetValueType(other), other, far, 5, "");
+    host[1] = write_kit(t, "kit_find_one", far, 5);
     from[1] = search;
     LLVMBuildBr(t->builder, found);
     write_at(t, found);
@@ -379,14 +378,11 @@ static void read_one(struct loop *l, uint32_t n, LLVMValueRef words[4])
 {
     const struct ppu_insn *const insn = &loop_insn(l, n)->insn;
     struct writer *const t = l->t;
-    const uint32_t bytes = ppu_width_bytes(insn->width);
     LLVMValueRef host = find_one(l, n);
 
     loop_unless(l, LLVMBuildIsNull(t->builder, host, ""), n);
     for (uint32_t word = 0; word < insn->wd; word++) {
-        LLVMValueRef value = write_load_shared(t, write_width_type(t, insn->width), write_field(t, host, 4ull * word),
-                                               bytes < 4 ? bytes : 4);
-        words[word] = write_widened(t, value, insn->width, t->i32);
+        words[word] = write_word_of(t, host, insn->width, word);
     }
 }
 

@@ -100,14 +100,12 @@ static LLVMValueRef any(const struct loop *l, LLVMValueRef sets[LOOP_GROUPS])
 static void count_lanes(const struct loop *l)
 {
     const struct writer *const t = l->t;
-    const unsigned id = LLVMLookupIntrinsicID("llvm.ctpop", 10);
-    LLVMTypeRef type = t->i16;
-    LLVMValueRef count = LLVMGetIntrinsicDeclaration(t->module, id, &type, 1), sum = write_i32(t, 0);
+    LLVMValueRef sum = write_i32(t, 0);
     LLVMValueRef more = LLVMBuildSub(t->builder, get32(l, l->done), get32(l, l->since), "");
 
     for (uint32_t group = 0; group < l->groups; group++) {
         LLVMValueRef bits = loop_bits(l, loop_get(l, t->mask, l->active[group]));
-        LLVMValueRef one = LLVMBuildCall2(t->builder, LLVMGlobalGetValueType(count), count, &bits, 1, "");
+        LLVMValueRef one = write_popcount(t, bits);
         sum = LLVMBuildAdd(t->builder, sum, LLVMBuildZExt(t->builder, one, t->i32, ""), "");
     }
     LLVMValueRef product = LLVMBuildMul(t->builder, LLVMBuildZExt(t->builder, more, t->i64, ""),
@@ -555,16 +553,14 @@ static void end_round(struct loop *l)
 static void settle(struct loop *l)
 {
     struct writer *const t = l->t;
-    LLVMValueRef counted = LLVMGetNamedFunction(t->module, "kit_counted");
-    LLVMValueRef left = LLVMGetNamedFunction(t->module, "kit_left");
     LLVMValueRef counts[] = { t->x, get32(l, l->begun), get32(l, l->best_done), loop_get(l, t->i64, l->lanes) };
 
-    LLVMBuildCall2(t->builder, LLVMGlobalGetValueType(counted), counted, counts, 4, "");
+    write_kit(t, "kit_counted", counts, 4);
     for (uint32_t i = 0; i < l->leave_count; i++) {
         LLVMBasicBlockRef on = write_block(t);
         LLVMValueRef pc = LLVMBuildAdd(t->builder, t->base, write_i32(t, l->leaves[i]), "");
         LLVMValueRef arguments[] = { t->x, code_of(l, l->leaves[i]), t->calls, t->turn, pc, l->left[i] };
-        LLVMValueRef ok = LLVMBuildCall2(t->builder, LLVMGlobalGetValueType(left), left, arguments, 6, "");
+        LLVMValueRef ok = write_kit(t, "kit_left", arguments, 6);
         LLVMBuildCondBr(t->builder, ok, on, t->leave);
         write_at(t, on);
     }
@@ -722,18 +718,16 @@ static void ask(struct loop *l)
         refuse(l, LLVMBuildNot(t->builder, loop_get(l, t->i1, t->full), ""));
     }
     if (l->reads) {
-        LLVMValueRef function = LLVMGetNamedFunction(t->module, "kit_may_read");
-        LLVMValueRef may = LLVMBuildCall2(t->builder, LLVMGlobalGetValueType(function), function, &t->x, 1, "");
+        LLVMValueRef may = write_kit(t, "kit_may_read", &t->x, 1);
         refuse(l, LLVMBuildNot(t->builder, may, ""));
     }
     for (uint32_t n = 0; n < t->unit->insns; n++) {
         const struct ppu_insn *const insn = insn_of(l, n);
         if (t->kind[n] == KIND_LOAD && insn->lane_off) {
             const uint32_t apart = insn->indexed ? 1 : ppu_width_bytes(insn->width);
-            LLVMValueRef steady = LLVMGetNamedFunction(t->module, "kit_steady");
             LLVMValueRef arguments[] = { t->x, write_i32(t, insn->rb), write_i32(t, t->unit->wave),
                                          write_i32(t, apart) };
-            LLVMValueRef step = LLVMBuildCall2(t->builder, LLVMGlobalGetValueType(steady), steady, arguments, 4, "");
+            LLVMValueRef step = write_kit(t, "kit_steady", arguments, 4);
             refuse(l, LLVMBuildICmp(t->builder, LLVMIntUGT, step, write_i32(t, 1), ""));
             loop_put(l, step, l->step[insn->rb]);
         }
@@ -742,8 +736,7 @@ static void ask(struct loop *l)
         LLVMValueRef pc = LLVMBuildAdd(t->builder, t->base, write_i32(t, l->leaves[i]), "");
         LLVMValueRef target = LLVMBuildAdd(t->builder, pc, write_i32(t, (uint32_t)insn_of(l, l->leaves[i])->imm), "");
         LLVMValueRef arguments[] = { t->x, write_i32(t, wait_type(insn_of(l, l->leaves[i]))), target };
-        LLVMValueRef wait = LLVMGetNamedFunction(t->module, "kit_would_wait");
-        LLVMValueRef waits = LLVMBuildCall2(t->builder, LLVMGlobalGetValueType(wait), wait, arguments, 3, "");
+        LLVMValueRef waits = write_kit(t, "kit_would_wait", arguments, 3);
         refuse(l, LLVMBuildNot(t->builder, waits, ""));
     }
     refuse_floats(l);

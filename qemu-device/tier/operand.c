@@ -55,3 +55,12 @@ LLVMTypeRef write_width_type(const struct writer *t, uint32_t width)
 {
     return width <= PPU_WIDTH_S8 ? LLVMInt8TypeInContext(t->context) : width <= PPU_WIDTH_S16 ? t->i16 : t->i32;
 }
+
+LLVMValueRef write_word_of(const struct writer *t, LLVMValueRef host, uint32_t width, uint32_t word)
+{
+    const uint32_t bytes = ppu_width_bytes(width);
+    LLVMValueRef value = write_load_shared(
+        t, write_width_type(t, width), write_field(t, host, (uint64_t)word * sizeof(uint32_t)), bytes < 4 ? bytes : 4);
+
+    return write_widened(t, value, width, t->i32);
+}

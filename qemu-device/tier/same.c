@@ -106,15 +106,12 @@ static void write_load_one(struct same *s, uint32_t n)
 {
     const struct ppu_insn *const insn = &s->t->unit->insn[n].insn;
     const struct writer *const t = s->t;
-    const uint32_t bytes = ppu_width_bytes(insn->width);
     LLVMValueRef arguments[] = { t->x, write_field(t, t->head, n * sizeof(struct code_insn)), same_base(s, insn) };
     LLVMValueRef host = write_call(t, offsetof(struct tier_calls, one), t->ptr, arguments, 3);
 
     same_unless(s, LLVMBuildIsNull(t->builder, host, ""));
     for (uint32_t word = 0; word < insn->wd; word++) {
-        LLVMValueRef value = write_load_shared(t, write_width_type(t, insn->width), write_field(t, host, 4ull * word),
-                                               bytes < 4 ? bytes : 4);
-        same_put(s, insn->rd + word, write_widened(t, value, insn->width, t->i32));
+        same_put(s, insn->rd + word, write_word_of(t, host, insn->width, word));
     }
 }
 

@@ -17,13 +17,6 @@
 #define LEAST_INSNS 4u   /* fewer are not worth the entry */
 #define LEAST_BEFORE 12u /* the same where the warp goes on, as its registers are stored */
 
-LLVMValueRef straight_call(const struct straight *s, const char *name, LLVMValueRef *arguments, uint32_t count)
-{
-    LLVMValueRef function = LLVMGetNamedFunction(s->t->module, name);
-
-    return LLVMBuildCall2(s->t->builder, LLVMGlobalGetValueType(function), function, arguments, count, "");
-}
-
 /* ---- how far the unit goes ---- */
 
 static bool takes(struct straight *s, uint32_t n)
@@ -178,12 +171,10 @@ static void write_param(struct straight *s, uint32_t n)
         at = LLVMBuildAdd(t->builder, at, same_get(&s->same, insn->ra), "");
     }
     LLVMValueRef arguments[] = { t->x, at, write_i32(t, bytes) };
-    LLVMValueRef from = straight_call(s, "kit_param", arguments, 3);
+    LLVMValueRef from = write_kit(s->t, "kit_param", arguments, 3);
     same_unless(&s->same, LLVMBuildIsNull(t->builder, from, ""));
     for (uint32_t word = 0; word < insn->wd; word++) {
-        LLVMValueRef value = write_load_shared(t, write_width_type(t, insn->width), write_field(t, from, 4ull * word),
-                                               bytes < 4 ? bytes : 4);
-        same_put(&s->same, insn->rd + word, write_widened(t, value, insn->width, t->i32));
+        same_put(&s->same, insn->rd + word, write_word_of(t, from, insn->width, word));
     }
 }
 
@@ -194,9 +185,9 @@ static void write_first_special(struct straight *s, uint32_t n)
     LLVMValueRef arguments[] = { s->t->x, write_i32(s->t, insn->ra) };
 
     if (insn->scalar) {
-        same_put(&s->same, insn->rd, straight_call(s, "kit_special", arguments, 2));
+        same_put(&s->same, insn->rd, write_kit(s->t, "kit_special", arguments, 2));
     } else if (s->forms) {
-        s->form[n] = forms_special(s->forms, n, straight_call(s, "kit_special", arguments, 2));
+        s->form[n] = forms_special(s->forms, n, write_kit(s->t, "kit_special", arguments, 2));
     }
 }
 
@@ -330,7 +321,7 @@ static void write_special(struct straight *s, uint32_t n)
     for (uint32_t i = 0; !insn->scalar && i < STRAIGHT_CHUNKS; i++) {
         LLVMValueRef number = LLVMBuildTrunc(t->builder, s->chunk[i].number, t->i32, "");
         LLVMValueRef arguments[] = { t->x, number, write_i32(t, insn->ra), s->words };
-        straight_call(s, "kit_threads", arguments, 4);
+        write_kit(s->t, "kit_threads", arguments, 4);
         chunk_put(&s->chunk[i], insn->rd, write_load(t, t->lanes, s->words), NULL, RAW_NO);
     }
 }
@@ -339,10 +330,7 @@ static void write_special(struct straight *s, uint32_t n)
 static void count_lanes(struct straight *s, uint32_t n)
 {
     const struct writer *const t = s->t;
-    const unsigned id = LLVMLookupIntrinsicID("llvm.ctpop", 10);
-    LLVMTypeRef type = t->i32;
-    LLVMValueRef count = LLVMGetIntrinsicDeclaration(t->module, id, &type, 1);
-    LLVMValueRef lanes = LLVMBuildCall2(t->builder, LLVMGlobalGetValueType(count), count, &s->alive, 1, "");
+    LLVMValueRef lanes = write_popcount(t, s->alive);
     LLVMValueRef all = LLVMBuildMul(t->builder, lanes, write_i32(t, n - s->since), "");
 
     write_count(t, s->lanes, LLVMBuildZExt(t->builder, all, t->i64, ""));
@@ -542,7 +530,7 @@ static void write_counts(const struct straight *s)
     LLVMValueRef begun = write_load(t, t->i32, turn), now = LLVMBuildAdd(t->builder, begun, done, "");
     LLVMValueRef counts[] = { t->x, begun, now, write_load(t, t->i64, s->lanes) };
 
-    straight_call(s, "kit_counted", counts, 4);
+    write_kit(s->t, "kit_counted", counts, 4);
     write_store(t, now, turn);
     for (uint32_t n = 0; n < s->end; n++) {
         if (t->kind[n] == KIND_LOAD_ONE) {
@@ -562,7 +550,7 @@ static void write_leaves(const struct straight *s)
         LLVMBasicBlockRef on = write_block(t);
         LLVMValueRef pc = LLVMBuildAdd(t->builder, t->base, write_i32(t, s->exits[i]), "");
         LLVMValueRef arguments[] = { t->x, straight_code(s, s->exits[i]), t->calls, t->turn, pc, s->left[i] };
-        LLVMBuildCondBr(t->builder, straight_call(s, "kit_left", arguments, 6), on, t->leave);
+        LLVMBuildCondBr(t->builder, write_kit(s->t, "kit_left", arguments, 6), on, t->leave);
         write_at(t, on);
     }
 }
@@ -625,7 +613,7 @@ static void write_version(struct straight *s, LLVMBasicBlockRef fail)
     LLVMValueRef arguments[] = { t->x, write_i32(t, t->unit->wave) };
 
     s->same.fail = fail;
-    LLVMValueRef may = straight_call(s, s->forms ? "kit_is_in_line" : "kit_may_begin", arguments, s->forms ? 2 : 1);
+    LLVMValueRef may = write_kit(s->t, s->forms ? "kit_is_in_line" : "kit_may_begin", arguments, s->forms ? 2 : 1);
     same_unless(&s->same, LLVMBuildNot(t->builder, may, ""));
     begin_variables(s);
     write_same(s);

@@ -68,7 +68,6 @@ static inline LLVMValueRef straight_code(const struct straight *s, uint32_t n)
 
 /* Finds where a load or a store of lanes with known addresses goes, for the whole warp. */
 void straight_find_row(struct straight *s, uint32_t n);
-LLVMValueRef straight_call(const struct straight *s, const char *name, LLVMValueRef *arguments, uint32_t count);
 /* Lanes of the pass that execute an instruction; i32. */
 LLVMValueRef straight_executing(struct straight *s, uint32_t n);
 void straight_load(struct straight *s, uint32_t n);

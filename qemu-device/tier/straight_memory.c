@@ -193,7 +193,7 @@ void straight_find_row(struct straight *s, uint32_t n)
         same_unless(&s->same, LLVMBuildNot(b, LLVMBuildAnd(b, good, are_near(s, n, form.step), ""), ""));
         LLVMValueRef all = LLVMBuildTrunc(b, LLVMBuildAdd(b, more, write_i64(t, bytes), ""), t->i32, "");
         LLVMValueRef arguments[] = { t->x, straight_code(s, n), t->calls, page_of(s, n), at, all };
-        s->row[n].host = straight_call(s, "kit_near_row", arguments, 6);
+        s->row[n].host = write_kit(s->t, "kit_near_row", arguments, 6);
         same_unless(&s->same, LLVMBuildIsNull(b, s->row[n].host, ""));
         s->row[n].offset = form.first;
         s->row[n].apart = form.step;
@@ -262,7 +262,7 @@ static LLVMValueRef lines_of_rows(const struct straight *s, uint32_t n, const st
     LLVMValueRef arguments[] = { s->base[n], lies->offset[0], lies->offset[1], lies->set,
                                  write_i32(s->t, ppu_width_bytes(straight_insn(s, n)->width)) };
 
-    return straight_call(s, "kit_row_lines", arguments, 5);
+    return write_kit(s->t, "kit_row_lines", arguments, 5);
 }
 
 static LLVMValueRef lines_of_request(const struct straight *s)
@@ -320,14 +320,12 @@ struct way {
 static void fetch_behind(const struct straight *s, LLVMValueRef host, uint32_t bytes)
 {
     const struct writer *const t = s->t;
-    const unsigned id = LLVMLookupIntrinsicID("llvm.prefetch", 13);
     LLVMTypeRef type = t->ptr;
-    LLVMValueRef function = LLVMGetIntrinsicDeclaration(t->module, id, &type, 1);
 
     for (uint32_t at = 0; at < TIER_CHUNK * bytes; at += HOST_LINE) {
         LLVMValueRef line = write_field(t, host, (uint64_t)FETCH_ROWS * t->unit->wave * bytes + at);
         LLVMValueRef arguments[] = { line, write_i32(t, 0), write_i32(t, 3), write_i32(t, 1) };
-        LLVMBuildCall2(t->builder, LLVMGlobalGetValueType(function), function, arguments, 4, "");
+        write_intrinsic(t, "llvm.prefetch", &type, 1, arguments, 4);
     }
 }
 
@@ -338,16 +336,6 @@ static void load_rows(struct straight *s, uint32_t n, const struct lies *lies, s
         fetch_behind(s, lies->host[i], ppu_width_bytes(straight_insn(s, n)->width));
     }
     way->lines = lines_of_rows(s, n, lies);
-}
-
-/* Transactions of lanes that do not follow one another. */
-static LLVMValueRef lines_of_each(const struct straight *s, const struct lies *lies)
-{
-    const unsigned id = LLVMLookupIntrinsicID("llvm.ctpop", 10);
-    LLVMTypeRef type = s->t->i32;
-    LLVMValueRef count = LLVMGetIntrinsicDeclaration(s->t->module, id, &type, 1), set = lies->set;
-
-    return LLVMBuildCall2(s->t->builder, LLVMGlobalGetValueType(count), count, &set, 1, "");
 }
 
 /* Lanes begin a word apart: each of their words is a row. */
@@ -361,7 +349,7 @@ static void load_words(struct straight *s, uint32_t n, const struct lies *lies, 
             way->words[i][word] = write_load_shared(t, t->lanes, from, sizeof(uint32_t));
         }
     }
-    way->lines = lines_of_each(s, lies);
+    way->lines = write_popcount(t, lies->set); /* as lanes do not follow one another */
 }
 
 /* Lanes begin two words apart: each two of their four words are a row. */
@@ -378,7 +366,7 @@ static void load_pairs(struct straight *s, uint32_t n, const struct lies *lies, 
             way->words[i][word + 1] = every(s, pairs, 2, 1);
         }
     }
-    way->lines = lines_of_each(s, lies);
+    way->lines = write_popcount(t, lies->set); /* as lanes do not follow one another */
 }
 
 static void load_wherever(struct straight *s, uint32_t n, const struct lies *lies, struct way *way)
@@ -389,7 +377,7 @@ static void load_wherever(struct straight *s, uint32_t n, const struct lies *lie
                                  s->request, write_i32(t, insn->width), s->value };
 
     write_request(s, n, lies);
-    same_unless(&s->same, LLVMBuildNot(t->builder, straight_call(s, "kit_load_pass", arguments, 7), ""));
+    same_unless(&s->same, LLVMBuildNot(t->builder, write_kit(s->t, "kit_load_pass", arguments, 7), ""));
     for (uint32_t i = 0; i < STRAIGHT_CHUNKS; i++) {
         for (uint32_t word = 0; word < insn->wd; word++) {
             const uint64_t at = (word * PPU_LANES + i * TIER_CHUNK) * sizeof(uint32_t);
@@ -437,12 +425,9 @@ static void load_alike(struct straight *s, uint32_t n, const struct lies *lies, 
 {
     const struct ppu_insn *const insn = straight_insn(s, n);
     const struct writer *const t = s->t;
-    const uint32_t bytes = ppu_width_bytes(insn->width);
 
     for (uint32_t word = 0; word < insn->wd; word++) {
-        LLVMValueRef from = write_field(t, lies->host[0], word * sizeof(uint32_t));
-        LLVMValueRef value = write_load_shared(t, write_width_type(t, insn->width), from, bytes < 4 ? bytes : 4);
-        value = write_splat(t, write_widened(t, value, insn->width, t->i32));
+        LLVMValueRef value = write_splat(t, write_word_of(t, lies->host[0], insn->width, word));
         for (uint32_t i = 0; i < STRAIGHT_CHUNKS; i++) {
             way->words[i][word] = value;
         }
@@ -570,7 +555,7 @@ void straight_store(struct straight *s, uint32_t n, uint32_t which)
     write_at(t, wherever);
     write_request(s, n, &lies);
     LLVMValueRef arguments[] = { t->x, straight_code(s, n), t->calls, lies.page, s->request, kept };
-    same_unless(&s->same, LLVMBuildNot(t->builder, straight_call(s, "kit_find_stores", arguments, 6), ""));
+    same_unless(&s->same, LLVMBuildNot(t->builder, write_kit(s->t, "kit_find_stores", arguments, 6), ""));
     lines[1] = lines_of_request(s);
     wherever = LLVMGetInsertBlock(t->builder);
     LLVMBuildBr(t->builder, on);
@@ -627,11 +612,9 @@ static void masked_store(const struct straight *s, LLVMValueRef values, LLVMValu
 {
     const struct writer *const t = s->t;
     LLVMTypeRef types[2] = { LLVMTypeOf(values), t->ptr };
-    const unsigned id = LLVMLookupIntrinsicID("llvm.masked.store", 17);
-    LLVMValueRef function = LLVMGetIntrinsicDeclaration(t->module, id, types, 2);
     LLVMValueRef arguments[] = { values, to, write_i32(t, align), set };
 
-    LLVMBuildCall2(t->builder, LLVMGlobalGetValueType(function), function, arguments, 4, "");
+    write_intrinsic(t, "llvm.masked.store", types, 2, arguments, 4);
 }
 
 static void commit_rows(const struct straight *s, uint32_t n, LLVMValueRef kept, LLVMValueRef set)
@@ -672,7 +655,7 @@ void straight_commit(struct straight *s, uint32_t which)
         LLVMBuildBr(t->builder, on);
         write_at(t, wherever);
         LLVMValueRef arguments[] = { kept, write_i32(t, ppu_width_bytes(straight_insn(s, n)->width)) };
-        straight_call(s, "kit_store_lanes", arguments, 2);
+        write_kit(s->t, "kit_store_lanes", arguments, 2);
         LLVMBuildBr(t->builder, on);
         write_at(t, on);
     }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "qemu-device/tier/writer.h"
 
+#include <string.h>
+
 LLVMBasicBlockRef write_block(struct writer *t)
 {
     return LLVMAppendBasicBlockInContext(t->context, t->function, "");
@@ -81,6 +83,29 @@ LLVMValueRef write_call(const struct writer *t, size_t which, LLVMTypeRef result
     }
     LLVMValueRef callee = write_load(t, t->ptr, write_field(t, t->calls, which));
     return LLVMBuildCall2(t->builder, LLVMFunctionType(result, types, count, false), callee, arguments, count, "");
+}
+
+LLVMValueRef write_kit(const struct writer *t, const char *name, LLVMValueRef *arguments, uint32_t count)
+{
+    LLVMValueRef function = LLVMGetNamedFunction(t->module, name);
+
+    return LLVMBuildCall2(t->builder, LLVMGlobalGetValueType(function), function, arguments, count, "");
+}
+
+LLVMValueRef write_intrinsic(const struct writer *t, const char *name, LLVMTypeRef *types, uint32_t type_count,
+                             LLVMValueRef *arguments, uint32_t count)
+{
+    const unsigned id = LLVMLookupIntrinsicID(name, strlen(name));
+    LLVMValueRef function = LLVMGetIntrinsicDeclaration(t->module, id, types, type_count);
+
+    return LLVMBuildCall2(t->builder, LLVMGlobalGetValueType(function), function, arguments, count, "");
+}
+
+LLVMValueRef write_popcount(const struct writer *t, LLVMValueRef bits)
+{
+    LLVMTypeRef type = LLVMTypeOf(bits);
+
+    return write_intrinsic(t, "llvm.ctpop", &type, 1, &bits, 1);
 }
 
 void write_count(const struct writer *t, LLVMValueRef pointer, LLVMValueRef more)

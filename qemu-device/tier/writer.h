@@ -50,6 +50,13 @@ LLVMValueRef write_splat(const struct writer *t, LLVMValueRef word);
 /* One of struct tier_calls, of at most WRITE_ARGUMENTS. */
 LLVMValueRef write_call(const struct writer *t, size_t which, LLVMTypeRef result, LLVMValueRef *arguments,
                         uint32_t count);
+/* A function of the kit, by its name. */
+LLVMValueRef write_kit(const struct writer *t, const char *name, LLVMValueRef *arguments, uint32_t count);
+/* One of LLVM's own, "llvm.ctpop", for these types. */
+LLVMValueRef write_intrinsic(const struct writer *t, const char *name, LLVMTypeRef *types, uint32_t type_count,
+                             LLVMValueRef *arguments, uint32_t count);
+/* How many bits of a number are set. */
+LLVMValueRef write_popcount(const struct writer *t, LLVMValueRef bits);
 /* Adds to a number of 32 bits in memory. */
 void write_count(const struct writer *t, LLVMValueRef pointer, LLVMValueRef more);
 /* A branch that is hardly ever taken to `rare`. */
