@@ -104,15 +104,19 @@ cl_mem memory_new(cl_context context, cl_mem_flags flags, size_t bytes)
     return memory;
 }
 
+bool memory_is_back(enum ppu_err err)
+{
+    if (err == PPU_ERR_NO_VRAM) {
+        service_thread_drain();
+    }
+    return err == PPU_ERR_NO_VRAM;
+}
+
 enum ppu_err memory_take_vram(cl_context context, uint64_t bytes, struct ppu_memory **out)
 {
-    enum ppu_err err = ppu_memory_create(context->ppu, PPU_MEMORY_VRAM, bytes, out);
+    const enum ppu_err err = ppu_memory_create(context->ppu, PPU_MEMORY_VRAM, bytes, out);
 
-    if (err == PPU_ERR_NO_VRAM) { /* maybe because contexts are still being closed */
-        service_thread_drain();
-        err = ppu_memory_create(context->ppu, PPU_MEMORY_VRAM, bytes, out);
-    }
-    return err;
+    return memory_is_back(err) ? ppu_memory_create(context->ppu, PPU_MEMORY_VRAM, bytes, out) : err;
 }
 
 void memory_destroy(void *object)

@@ -63,6 +63,8 @@ cl_int memory_check_properties(cl_context context, const cl_mem_properties *prop
 void memory_note_properties(cl_mem memory, const cl_mem_properties *properties);
 /* Without bytes yet. NULL: no memory. */
 cl_mem memory_new(cl_context context, cl_mem_flags flags, size_t bytes);
+/* True when VRAM was missing, and what was still being closed has given its own back: it may be there now. */
+bool memory_is_back(enum ppu_err err);
 /* VRAM for an object, in its context's address space. The caller's. */
 enum ppu_err memory_take_vram(cl_context context, uint64_t bytes, struct ppu_memory **out);
 /* The error of a creation that libppu has refused. */

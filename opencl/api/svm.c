@@ -6,9 +6,9 @@
 
 #include "opencl/api/allocation.h"
 #include "opencl/api/mapping.h"
+#include "opencl/api/memory.h"
 #include "opencl/api/queue.h"
 #include "opencl/api/transfer.h"
-#include "opencl/submit/service_thread.h"
 #include "ppu/mmu.h"
 
 #define ACCESS_FLAGS ((cl_svm_mem_flags)(CL_MEM_READ_WRITE | CL_MEM_WRITE_ONLY | CL_MEM_READ_ONLY))
@@ -49,13 +49,9 @@ bool svm_piece(cl_context context, const void *at, uint64_t *start, uint64_t *by
 
 static enum ppu_err take_vram(struct svm *svm, struct ppu_device *device)
 {
-    enum ppu_err err = ppu_memory_alloc(device, PPU_MEMORY_VRAM, svm->bytes, &svm->memory);
+    const enum ppu_err err = ppu_memory_alloc(device, PPU_MEMORY_VRAM, svm->bytes, &svm->memory);
 
-    if (err == PPU_ERR_NO_VRAM) { /* maybe because contexts are still being closed */
-        service_thread_drain();
-        err = ppu_memory_alloc(device, PPU_MEMORY_VRAM, svm->bytes, &svm->memory);
-    }
-    return err;
+    return memory_is_back(err) ? ppu_memory_alloc(device, PPU_MEMORY_VRAM, svm->bytes, &svm->memory) : err;
 }
 
 static struct svm *svm_new(cl_context context, size_t bytes)

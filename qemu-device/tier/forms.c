@@ -200,28 +200,6 @@ static struct form shifted(struct forms *f, uint32_t n, struct form a)
     return (struct form){ LLVMBuildShl(builder, a.first, by, ""), LLVMBuildShl(builder, a.step, by, "") };
 }
 
-static struct form of_one_word(struct forms *f, uint32_t n)
-{
-    switch (forms_insn(f, n)->op) {
-    case PPU_OP_MOV:
-        return one_source(f, n, 1);
-    case PPU_OP_ADD:
-        return sum(f, one_source(f, n, 0), one_source(f, n, 1));
-    case PPU_OP_SUB:
-        return difference(f, one_source(f, n, 0), one_source(f, n, 1));
-    case PPU_OP_RSUB:
-        return difference(f, one_source(f, n, 1), one_source(f, n, 0));
-    case PPU_OP_MUL:
-        return product(f, one_source(f, n, 0), one_source(f, n, 1));
-    case PPU_OP_MAD:
-        return sum(f, product(f, one_source(f, n, 0), one_source(f, n, 1)), one_source(f, n, 2));
-    case PPU_OP_SHL:
-        return shifted(f, n, one_source(f, n, 0));
-    default:
-        return unknown;
-    }
-}
-
 /* A product of one-word numbers. */
 static struct form wide_product(struct forms *f, uint32_t n, bool is_signed)
 {
@@ -234,23 +212,40 @@ static struct form wide_product(struct forms *f, uint32_t n, bool is_signed)
     return product(f, wide, forms_wide(f, b, is_signed));
 }
 
+/* What is alike for one word and for two. */
+static struct form arithmetic(struct forms *f, uint32_t n,
+                              struct form (*source)(struct forms *f, uint32_t n, uint32_t i))
+{
+    switch (forms_insn(f, n)->op) {
+    case PPU_OP_MOV:
+    case PPU_OP_MOV64:
+        return source(f, n, 1);
+    case PPU_OP_ADD:
+    case PPU_OP_ADD64:
+        return sum(f, source(f, n, 0), source(f, n, 1));
+    case PPU_OP_SUB:
+    case PPU_OP_SUB64:
+        return difference(f, source(f, n, 0), source(f, n, 1));
+    case PPU_OP_RSUB:
+    case PPU_OP_RSUB64:
+        return difference(f, source(f, n, 1), source(f, n, 0));
+    case PPU_OP_MUL:
+    case PPU_OP_MUL64:
+        return product(f, source(f, n, 0), source(f, n, 1));
+    case PPU_OP_MAD:
+    case PPU_OP_MAD64:
+        return sum(f, product(f, source(f, n, 0), source(f, n, 1)), source(f, n, 2));
+    case PPU_OP_SHL:
+    case PPU_OP_SHL64:
+        return shifted(f, n, source(f, n, 0));
+    default:
+        return unknown;
+    }
+}
+
 static struct form of_two_words(struct forms *f, uint32_t n)
 {
     switch (forms_insn(f, n)->op) {
-    case PPU_OP_MOV64:
-        return two_source(f, n, 1);
-    case PPU_OP_ADD64:
-        return sum(f, two_source(f, n, 0), two_source(f, n, 1));
-    case PPU_OP_SUB64:
-        return difference(f, two_source(f, n, 0), two_source(f, n, 1));
-    case PPU_OP_RSUB64:
-        return difference(f, two_source(f, n, 1), two_source(f, n, 0));
-    case PPU_OP_MUL64:
-        return product(f, two_source(f, n, 0), two_source(f, n, 1));
-    case PPU_OP_MAD64:
-        return sum(f, product(f, two_source(f, n, 0), two_source(f, n, 1)), two_source(f, n, 2));
-    case PPU_OP_SHL64:
-        return shifted(f, n, two_source(f, n, 0));
     case PPU_OP_MULW:
         return wide_product(f, n, true);
     case PPU_OP_MULWU:
@@ -260,7 +255,7 @@ static struct form of_two_words(struct forms *f, uint32_t n)
     case PPU_OP_MADWU:
         return sum(f, wide_product(f, n, false), two_source(f, n, 2));
     default:
-        return unknown;
+        return arithmetic(f, n, two_source);
     }
 }
 
@@ -270,7 +265,7 @@ struct form forms_follow(struct forms *f, uint32_t n)
     struct form form = unknown;
 
     if (insn->guard == 0) {
-        form = insn->wd == 2 ? of_two_words(f, n) : of_one_word(f, n);
+        form = insn->wd == 2 ? of_two_words(f, n) : arithmetic(f, n, one_source);
     }
     put_form(f, insn->rd, insn->wd, form);
     return form;

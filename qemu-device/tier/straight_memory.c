@@ -306,8 +306,6 @@ static void load_row(const struct straight *s, uint32_t n, LLVMValueRef host, LL
 }
 
 #define WAYS 5u
-#define HOST_LINE 64u
-#define FETCH_ROWS 2u
 
 /* A way in which the lanes of a pass may lie, and what it gives. */
 struct way {
@@ -322,7 +320,7 @@ static void fetch_behind(const struct straight *s, LLVMValueRef host, uint32_t b
     const struct writer *const t = s->t;
     LLVMTypeRef type = t->ptr;
 
-    for (uint32_t at = 0; at < TIER_CHUNK * bytes; at += HOST_LINE) {
+    for (uint32_t at = 0; at < TIER_CHUNK * bytes; at += FETCH_LINE) {
         LLVMValueRef line = write_field(t, host, (uint64_t)FETCH_ROWS * t->unit->wave * bytes + at);
         LLVMValueRef arguments[] = { line, write_i32(t, 0), write_i32(t, 3), write_i32(t, 1) };
         write_intrinsic(t, "llvm.prefetch", &type, 1, arguments, 4);

@@ -6,9 +6,9 @@
 #include "qemu-device/core/sm/decode.h"
 #include "qemu-device/core/sm/sm.h"
 #include "qemu-device/core/sm/straight.h"
+#include "qemu-device/core/tier/heads.h"
 
-#define WORTH 4u  /* instructions: to enter a translation takes as long as some of them */
-#define MOST 256u /* as a unit has (tier/unit.h) */
+#define WORTH 4u /* instructions: to enter a translation takes as long as some of them */
 
 /* Where a branch back leads to; UINT32_MAX: it is none. */
 static uint32_t target_back(const struct ppu_insn *insn, uint32_t pc)
@@ -25,7 +25,7 @@ uint32_t decode_straight(const struct sm *sm, const struct dist_task *task, uint
     const struct code_insn *code;
     uint32_t pc = begin, end = UINT32_MAX; /* of what is looked at; where a loop begins */
 
-    while (pc - begin < MOST && (code = decode_known(sm, task, pc))) {
+    while (pc - begin < TIER_MAX_INSNS && (code = decode_known(sm, task, pc))) {
         const uint32_t target = target_back(&code->insn, pc);
         end = PPU_MIN(end, target);
         pc++;

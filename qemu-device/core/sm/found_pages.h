@@ -12,6 +12,10 @@ struct page {
     uint8_t *host;
 };
 
+/* A load outside of loops asks for what lies so many rows of the warp behind its own, line by line of the host. */
+#define FETCH_ROWS 2u
+#define FETCH_LINE 64u
+
 #define FOUND_READS 4u /* loads that are neighbours in a program are mostly of different buffers */
 
 /* Where accesses of each kind were last, which they mostly stay. */

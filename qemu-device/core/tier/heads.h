@@ -13,7 +13,8 @@ struct tier;
 struct tier_entry;
 struct tier_translation;
 
-#define TIER_HEADS 64u /* a power of two */
+#define TIER_MAX_INSNS 256u /* of a unit (unit.h) */
+#define TIER_HEADS 64u      /* a power of two */
 #define HEAD_TRIALS 64u
 #define HEAD_FIRST_LOOK 256u /* instructions before a translation that the device has is looked for */
 #define HEAD_LEAST 16u       /* instructions of an entry, on the average: fewer do not pay */

@@ -204,13 +204,20 @@ static struct tier_entry *entry_new(struct tier *tier, const struct tier_unit *u
     return entry;
 }
 
-/* Takes the entry out of the list; NULL: there is none of the unit. */
-static struct tier_entry *entry_out(struct tier *tier, const struct tier_unit *unit, size_t bytes, uint64_t hash)
+static void entry_first(struct tier *tier, struct tier_entry *entry)
+{
+    entry->next = tier->entries;
+    tier->entries = entry;
+}
+
+/* The unit's entry, which is the first of the list then; NULL: there is none. */
+static struct tier_entry *entry_find(struct tier *tier, const struct tier_unit *unit, size_t bytes, uint64_t hash)
 {
     for (struct tier_entry **at = &tier->entries; *at; at = &(*at)->next) {
         struct tier_entry *const entry = *at;
         if (entry->hash == hash && entry->unit_bytes == bytes && memcmp(entry->unit, unit, bytes) == 0) {
             *at = entry->next;
+            entry_first(tier, entry);
             return entry;
         }
     }
@@ -231,13 +238,14 @@ struct tier_entry *tier_take(struct tier *tier, const struct tier_unit *unit)
     const uint64_t hash = hash_of(unit, bytes);
 
     pthread_mutex_lock(&tier->lock);
-    struct tier_entry *entry = start(tier) ? entry_out(tier, unit, bytes, hash) : NULL;
+    struct tier_entry *entry = start(tier) ? entry_find(tier, unit, bytes, hash) : NULL;
     if (!entry && tier->started) {
         entry = entry_new(tier, unit, bytes, hash);
+        if (entry) {
+            entry_first(tier, entry);
+        }
     }
     if (entry) {
-        entry->next = tier->entries;
-        tier->entries = entry;
         entry->users++;
         pthread_cond_signal(&tier->asked);
     }
@@ -251,11 +259,7 @@ struct tier_entry *tier_take_made(struct tier *tier, const struct tier_unit *uni
     const uint64_t hash = hash_of(unit, bytes);
 
     pthread_mutex_lock(&tier->lock);
-    struct tier_entry *const entry = entry_out(tier, unit, bytes, hash);
-    if (entry) {
-        entry->next = tier->entries;
-        tier->entries = entry;
-    }
+    struct tier_entry *const entry = entry_find(tier, unit, bytes, hash);
     const bool made = entry && entry->state >= TIER_IS_THERE;
     if (made) {
         entry->users++;

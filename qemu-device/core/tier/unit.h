@@ -22,8 +22,8 @@
 #include "qemu-device/core/sm/sm.h"
 #include "qemu-device/core/sm/step.h"
 #include "qemu-device/core/sm/warp.h"
+#include "qemu-device/core/tier/heads.h"
 
-#define TIER_MAX_INSNS 256u
 #define TIER_CHUNK 16u /* lanes that translated code computes at once */
 #define TIER_MODULE_SYMBOL "ppu_tier_module"
 
