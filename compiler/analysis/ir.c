@@ -215,6 +215,35 @@ LLVMValueRef ir_base(LLVMValueRef pointer)
     return pointer;
 }
 
+struct followed {
+    LLVMValueRef choice;
+    const struct followed *before;
+};
+
+/*
+ * True when a private pointer leads to what the kernel got by value. Of a choice between pointers the first tells it
+ * that is not that choice again: after copy_arguments() all lead to the parameters, or none.
+ */
+static bool is_in_parameters(LLVMValueRef base, const struct followed *before)
+{
+    const struct followed here = { base, before };
+    bool phi = ir_is_instruction(base, LLVMPHI);
+
+    for (const struct followed *at = before; at; at = at->before) {
+        if (at->choice == base) {
+            return false;
+        }
+    }
+    if (!phi && !ir_is_instruction(base, LLVMSelect)) {
+        return LLVMIsAArgument(base) && ir_is_kernel(LLVMGetParamParent(base));
+    }
+    bool leads = false;
+    for (uint32_t i = 0; i < (phi ? LLVMCountIncoming(base) : 2) && !leads; i++) {
+        leads = is_in_parameters(ir_base(phi ? LLVMGetIncomingValue(base, i) : LLVMGetOperand(base, i + 1)), &here);
+    }
+    return leads;
+}
+
 enum ir_memory ir_memory_of(LLVMValueRef pointer)
 {
     LLVMValueRef base = ir_base(pointer);
@@ -224,7 +253,7 @@ enum ir_memory ir_memory_of(LLVMValueRef pointer)
     }
     switch (ir_pointer_space(base)) {
     case SPACE_PRIVATE:
-        return LLVMIsAArgument(base) && ir_is_kernel(LLVMGetParamParent(base)) ? IR_PARAM : IR_LOCAL;
+        return is_in_parameters(base, NULL) ? IR_PARAM : IR_LOCAL;
     case SPACE_LOCAL:
         return IR_SHARED;
     case SPACE_GENERIC:

@@ -7,6 +7,7 @@
 #include "compiler/frontend/library.h"
 #include "compiler/irpass/address_reuse.h"
 #include "compiler/irpass/coalesce.h"
+#include "compiler/irpass/copy_arguments.h"
 #include "compiler/irpass/define_arithmetic.h"
 #include "compiler/irpass/grid_split.h"
 #include "compiler/irpass/keep_variables.h"

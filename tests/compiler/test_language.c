@@ -400,6 +400,65 @@ static void held_addresses(struct device *device)
     }
 }
 
+struct row {
+    int32_t a[16];
+};
+
+static int32_t sum_of(const struct row *row, uint32_t from, uint32_t count)
+{
+    int32_t sum = 0;
+
+    for (uint32_t i = 0; i < count; i++) {
+        sum += row->a[(from + i) % 16];
+    }
+    return sum;
+}
+
+static void give_rows(struct device *device, struct row *s, struct row *u)
+{
+    for (int32_t i = 0; i < 16; i++) {
+        s->a[i] = 100 + i;
+        u->a[i] = 7 * i - 1000;
+    }
+    device_value(device, 1, s, sizeof(*s));
+    device_value(device, 2, u, sizeof(*u));
+}
+
+static void rows_read(struct device *device)
+{
+    struct row s, u;
+
+    device_kernel(device, "by_value_read");
+    const int32_t *out = device_buffer(device, 0, 12 * THREADS);
+    give_rows(device, &s, &u);
+    device_run_threads(device, THREADS, GROUP);
+    for (uint32_t t = 0; t < THREADS; t++) {
+        const struct row *chosen = t % 2 == 1 ? &s : &u;
+        assert_int_equal(out[3 * t], chosen->a[t % 16]);
+        assert_int_equal(out[3 * t + 1], t % 3 == 0 ? s.a[t % 16] : u.a[(t + 1) % 16]);
+        assert_int_equal(out[3 * t + 2], sum_of(chosen, t, t % 8));
+    }
+}
+
+static void rows_written(struct device *device)
+{
+    struct row s, u;
+
+    device_kernel(device, "by_value_written");
+    const int32_t *out = device_buffer(device, 0, 8 * THREADS);
+    give_rows(device, &s, &u);
+    device_int(device, 3, 9000);
+    device_run_threads(device, THREADS, GROUP);
+    for (uint32_t t = 0; t < THREADS; t++) {
+        struct row own_s = s, own_u = u;
+        own_s.a[t % 16] = 9000;
+        own_u.a[3] += (int32_t)t;
+        (t % 2 == 1 ? &own_s : &own_u)->a[5] *= 2;
+        assert_int_equal(out[2 * t], sum_of(&own_s, 0, 16));
+        assert_int_equal(out[2 * t + 1], sum_of(&own_u, 0, 16));
+    }
+}
+
 #define OWN 4096u /* bytes of each work-item of long_copies */
 
 static void long_copies(struct device *device)
@@ -489,10 +548,10 @@ static void atomics_anywhere(struct device *device)
 static void language(void **state)
 {
     static void (*const checks[])(struct device *) = {
-        structures, constants,        vectors,         generics,       atomics,         prints,
-        halves,     normals,          private_atomics, copies,         address_spaces,  threes,
-        wides,      half_vectors,     print_more,      group_sizes,    variables,       long_copies,
-        pointers,   atomics_anywhere, nulls,           held_addresses, chosen_pointers,
+        structures,       constants,       vectors,        generics,        atomics,   prints,       halves,
+        normals,          private_atomics, copies,         address_spaces,  threes,    wides,        half_vectors,
+        print_more,       group_sizes,     variables,      long_copies,     rows_read, rows_written, pointers,
+        atomics_anywhere, nulls,           held_addresses, chosen_pointers,
     };
     struct device *device = *state;
 

@@ -375,6 +375,51 @@ __kernel void nulls(__global int *out)
     }
 }
 
+/* ---- structures that kernels get by value ---- */
+
+struct row {
+    int a[16];
+};
+
+int row_sum(const struct row *row, int from, int count)
+{
+    int sum = 0;
+
+    for (int i = 0; i < count; i++) {
+        sum += row->a[(from + i) & 15];
+    }
+    return sum;
+}
+
+/* Only reads them: where a pointer may lead to either, and where two branches read at places of their own. */
+__kernel void by_value_read(__global int *out, struct row s, struct row u)
+{
+    int t = get_global_id(0), x;
+    const struct row *chosen = t & 1 ? &s : &u;
+
+    if (t % 3 == 0) {
+        x = s.a[t & 15];
+    } else {
+        x = u.a[(t + 1) & 15];
+    }
+    out[3 * t] = chosen->a[t & 15];
+    out[3 * t + 1] = x;
+    out[3 * t + 2] = row_sum(chosen, t, t & 7);
+}
+
+/* Each work-item has its own. */
+__kernel void by_value_written(__global int *out, struct row s, struct row u, int n)
+{
+    int t = get_global_id(0);
+    struct row *chosen = t & 1 ? &s : &u;
+
+    s.a[t & 15] = n;
+    u.a[3] += t;
+    chosen->a[5] *= 2;
+    out[2 * t] = row_sum(&s, 0, 16);
+    out[2 * t + 1] = row_sum(&u, 0, 16);
+}
+
 /* ---- variables that hold addresses ---- */
 
 struct link {
