@@ -19,7 +19,9 @@ SECONDS = 240
 # Program of tests/opencl, checks.
 RUNS = [("enqueue", "all"), ("groups", "all"), ("groups", "argument"), ("pipes", "all"), ("atomics", "all"),
         ("subgroups", "all"), ("language", "all"), ("objects", "all"), ("image_kernels", "all"), ("order", "all"),
-        ("semaphore", "all"), ("command_buffer", "all"), ("threads", "all"), ("transfer", "all")]
+        ("semaphore", "all"), ("command_buffer", "all"), ("threads", "all"), ("transfer", "all"), ("segments", "all"),
+        ("program", "all"), ("taskq", "all"), ("build", "all"), ("il", "all"), ("printf", "all"),
+        ("image_objects", "all")]
 # Tests that need work-groups beside each other on the SMs, for which kernels with checks have too many registers.
 SKIPPED = "*work-groups wait*"
 # (program, checks): tests that do not pass, and why.
@@ -34,6 +36,12 @@ DIFFERS = {
         "work-groups that no work-item sees have another shape":
             "reports name the work-groups that the program asked for",
     },
+    # The test sees turns by two atomic operations of one segment, which are in two when checks stand between them.
+    ("segments", "all"): {
+        "a launch, its rate or the threshold choose the mode; the program goes first [D6][D8]":
+            "a check's comparison has a scalar result, which divides the segment between the draws",
+        "options of a link choose the segments of what is linked [D7]": "the same",
+    },
 }
 # program: check, a part of what is said, kernel: why it is right.
 RIGHT = {
@@ -41,6 +49,14 @@ RIGHT = {
         ("uninit", "argument 1 'b'", "k", "the test looks at what keeps buffers alive, and writes none of them"),
         ("uninit", "argument 0 'data'", "k", "the test counts instructions, whatever the numbers are"),
         ("race", "argument 0 'data'", "k", "work-items read numbers that others write, in two queues"),
+    ],
+    "program": [
+        ("race", "argument 0 'out'", "k", "all work-items store the size of their group"),
+        ("race", "argument 0 'out'", "fixed", "all work-items store the same number"),
+    ],
+    "image_objects": [
+        ("argument", "read_imagef(): the function is not for the channel type", "k",
+         "the test binds images of bytes, and looks at no pixel"),
     ],
     "pipes": [
         ("argument", "write_pipe(): the index is not below", "k", "the test looks at what is refused"),

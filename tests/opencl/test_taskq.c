@@ -50,12 +50,15 @@ static cl_command_queue task_queue(const struct fixture *f, cl_queue_properties 
     return queue;
 }
 
-/* `k` takes entries: each counts its value in `out`, from 100 on, and appends value + 100 as often as it says. */
+/*
+ * `k` takes entries: each counts its value in `out`, from 100 on, and appends value + 100 as often as it says. Checks
+ * do not know the object of its pointer, so that a value that is too large faults with them, too.
+ */
 static const char source[] = "kernel void k(global int *out, queue_t tasks) {\n"
                              "    global int *entry = ppu_entry_data(tasks);\n"
                              "    int value = entry[0], hops = entry[1];\n"
                              "    barrier(CLK_GLOBAL_MEM_FENCE);\n"
-                             "    atomic_add(&out[100 + value], get_local_id(0));\n"
+                             "    atomic_add((global int *)((long)out + 4l * (100 + value)), get_local_id(0));\n"
                              "    if (get_local_id(0) != 0) return;\n"
                              "    if (ppu_free_entry(tasks) != 0) out[1] = 1;\n"
                              "    if (hops > 0) {\n"
