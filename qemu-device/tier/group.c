@@ -153,6 +153,25 @@ static void chunk_guard(struct group *g, uint32_t guard)
     }
 }
 
+/* A comparison of scalars is for lanes that are not active, too; of other instructions they have nothing. */
+static void write_idle(const struct group *g)
+{
+    const struct writer *const t = g->t;
+    LLVMValueRef same[PPU_PREDS] = { NULL };
+
+    for (uint32_t n = g->first; n < g->first + g->count; n++) {
+        if (t->kind[n] == KIND_UNIFORM) {
+            same[insn_at(g, n)->insn.rd] = g->same.uniform[n];
+        }
+    }
+    for (uint32_t pred = 0; pred < PPU_PREDS; pred++) {
+        if (same[pred]) {
+            write_store(t, LLVMBuildTrunc(t->builder, same[pred], t->i16, ""),
+                        chunk_set_place(&g->chunk, chunk_pred_offset(pred)));
+        }
+    }
+}
+
 /* All instructions of the group, for one chunk after the other. */
 static void write_chunks(struct group *g, uint32_t guard)
 {
@@ -166,8 +185,12 @@ static void write_chunks(struct group *g, uint32_t guard)
     g->chunk.number = LLVMBuildPhi(b, t->i64, "");
     if (g->masked) {
         LLVMValueRef set = write_load(t, t->i16, chunk_set_place(&g->chunk, offsetof(struct warp, active)));
+        LLVMBasicBlockRef idle = write_block(t);
         g->chunk.active = LLVMBuildBitCast(b, set, t->mask, "");
-        LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntEQ, set, LLVMConstNull(t->i16), ""), next, work);
+        LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntEQ, set, LLVMConstNull(t->i16), ""), idle, work);
+        write_at(t, idle);
+        write_idle(g);
+        LLVMBuildBr(b, next);
     } else {
         LLVMBuildBr(b, work);
     }

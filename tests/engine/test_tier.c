@@ -215,6 +215,11 @@ static const char *const kernels[] = {
     /* one predicate, of scalars and of lanes in turn */
     BEGIN LOOP "mov s9, 0\ninner: ffma v2, v2, s3, v3\nfadd v3, v3, s3\nadd s9, s9, 1\nisetp.ne.s p0, s9, 5\n"
                "@p0 bra inner\nisetp.lt p0, v0, s8\nsel v4, v4, v2, p0\n@p0 add v4, v4, 1\n" END,
+    /* a comparison of scalars, for lanes that wait elsewhere, too */
+    BEGIN "isetp.lt p3, v0, 0\nand v6, v0, 31\nisetp.ge p0, v6, 16\nssy join\n@p0 bra far\n" LOOP
+          "add v2, v2, 1\nmad v3, v2, v5, v3\nxor v4, v4, v3\nisetp.ge.s p3, s8, 3\nadd v2, v2, 3\n"
+          "stg.b32 v2, [s0+v1+0x10000]\nadd s8, s8, 1\nisetp.ne.s p7, s8, s2\n@p7 bra loop\nsync join\n"
+          "far: @p3 add v4, v4, 77\nsync join\njoin: add v4, v4, 1\n" STORES,
     /* a loop in a loop */
     BEGIN LOOP "mov s9, 0\ninner: add v2, v2, v0\nmad v3, v2, v5, v3\nxor v4, v4, v3\nadd s9, s9, 1\n"
                "isetp.ne.s p6, s9, 5\n@p6 bra inner\nadd v4, v4, 1\n" END,
