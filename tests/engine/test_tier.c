@@ -335,6 +335,75 @@ static void straight_by_hand(void **state)
     }
 }
 
+/* ---- code that gives way ---- */
+
+#define FAR 0x10000u /* from one program to another that lies in the same place of an SM's decoded code */
+#define TURNS_BESIDE 3000u
+
+static const char *const beside_texts[] = {
+    LINEAR
+    "ldg.b32 v1, [s0+v0*4]\nadd v1, v1, 3\nmul v1, v1, 5\nxor v1, v1, v0\nadd v1, v1, v0\nstg.b32 v1, [s10+v0*4]\n"
+    "exit\n",
+    BEGIN LOOP "add v2, v2, 1\nxor v3, v3, v2\nmul v4, v4, v3\nadd v3, v3, v4\nsub v2, v2, v4\nadd v4, v4, 7\n" END,
+};
+
+/* Puts a program far from the begin of the code, and returns a task of it in the slot. */
+static struct ppu_tmd place_beside(struct rig *rig, uint32_t slot)
+{
+    const struct params params = { DATA_VA, TURNS_BESIDE, 0.37f };
+    const uint32_t at = slot * FAR;
+
+    rig_load_text(rig, beside_texts[slot]);
+    memmove(rig_code(rig) + at, rig_code(rig), rig->program.header->code_bytes);
+    struct ppu_tmd tmd = rig_tmd(rig, "k");
+    tmd.code_va = CODE_VA + at;
+    rig_shape(&tmd, slot == 0 ? 2000 : 1, 1, 32, 1);
+    rig_params(rig, slot, &tmd, &params, sizeof(params));
+    return tmd;
+}
+
+/* Until the tasks of the slots have ended. */
+static void run_slots(struct rig *rig, const struct ppu_tmd *const tmds[2])
+{
+    uint32_t left = 0;
+
+    for (uint32_t slot = 0; slot < 2; slot++) {
+        if (tmds[slot]) {
+            rig_start(rig, slot, tmds[slot]);
+            left |= 1u << slot;
+        }
+    }
+    for (uint32_t steps = 0; left != 0; steps++) {
+        struct ppu_slot_event event;
+        assert_true(steps < 100000);
+        while (ring_pop(rig->board, PPU_RING_SLOT, &event)) {
+            assert_true(event.kind == PPU_SLOT_DONE || event.kind == PPU_SLOT_FLUSHED);
+            left &= event.kind == PPU_SLOT_DONE ? ~(1u << event.slot) : UINT32_MAX;
+        }
+        rig_step(rig);
+    }
+}
+
+/*
+ * Two programs make the SM forget each other's code, turn by turn. What is decoded of a unit is not all of it then, and
+ * a translation of that would do nothing: the units are those of before, whose translations are there.
+ */
+static void beside_each_other(void **state)
+{
+    struct pair *p = *state;
+    struct rig *const rig = p->tier;
+    const struct ppu_tmd loop = place_beside(rig, 1), straight = place_beside(rig, 0);
+
+    run_slots(rig, (const struct ppu_tmd *[2]){ &straight, NULL });
+    run_slots(rig, (const struct ppu_tmd *[2]){ NULL, &loop });
+    const uint64_t before = translations(p);
+    assert_true(before >= 2);
+    for (uint32_t round = 0; round < 3; round++) {
+        run_slots(rig, (const struct ppu_tmd *[2]){ &straight, &loop });
+    }
+    assert_int_equal(translations(p), before);
+}
+
 /* ---- random programs ---- */
 
 static struct outcome run_random(struct rig *rig, const char *text, uint32_t wave, uint32_t threads, uint32_t ctas,
@@ -530,6 +599,7 @@ int main(void)
     static const struct CMUnitTest tests[] = {
         { "translated loops do what the interpreter does [A7][A8]", by_hand, setup, teardown, NULL },
         { "so does straight code [A7][A8]", straight_by_hand, setup, teardown, NULL },
+        { "programs that drive each other out have their translations [A7]", beside_each_other, setup, teardown, NULL },
         { "so do loops of random programs [A7][E3]", by_chance, setup, teardown, NULL },
         { "a translation that does not come stops nobody [A7]", without_answer, setup, teardown, NULL },
         { "nor does it when the machine ends [A7]", end_without_answer, setup, teardown, NULL },

@@ -86,6 +86,21 @@ static void unit_make(const struct exec *x, const struct tier_head *head, struct
 }
 
 /*
+ * A page of code that has given way to another comes back without what was decoded. What has been executed since is
+ * there again: of a loop its first instruction, of straight code, which is looked at before it is executed, all.
+ */
+static bool is_decoded(const struct tier_head *head)
+{
+    const uint32_t insns = head->straight ? head->insns : 1;
+    bool known = true;
+
+    for (uint32_t i = 0; i < insns; i++) {
+        known = known && head->code[i].known;
+    }
+    return known;
+}
+
+/*
  * A program that is launched again has its translations at once. What is made or on disk is for loops that are warm.
  * False: there is nothing to look at yet, or never will be.
  */
@@ -109,7 +124,7 @@ const struct tier_translation *tier_head_look(const struct exec *x, struct tier_
 {
     const struct tier_heads *const heads = x->sm->heads;
 
-    if (!head->entry && !take_entry(x, head)) {
+    if (!head->entry && (!is_decoded(head) || !take_entry(x, head))) {
         return NULL;
     }
     tier_await(heads->tier, head->entry, &x->sm->attention);
