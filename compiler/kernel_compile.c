@@ -174,12 +174,13 @@ static void compile_functions(struct compilation *compilation, struct kernel_inf
     function_find_all(compilation, kernel);
     for (uint32_t i = 0; i < kernel->function_count; i++) {
         struct function *function = &kernel->functions[i];
-        kernel->local_begin = function_lay_out(compilation, function, kernel->local_begin);
+        kernel->local_begin = function_lay_out(compilation, function, function_callees_end(kernel, function->function));
         function->mir = machine_code(compilation, kernel, function, ir_new(compilation, function->function), false);
         note_clobbers(kernel, function->mir, function->clobbers);
         kernel->flags |= needed_flags(function->mir);
-        kernel->local_begin = frame_end(function->mir);
+        function->frame_end = frame_end(function->mir);
     }
+    kernel->local_begin = function_callees_end(kernel, kernel->function);
 }
 
 static uint32_t footprint(const struct compilation *compilation, const struct mir *mir)

@@ -38,7 +38,7 @@ struct kernel_info {
     uint32_t shared_count;
     unsigned shared_cap;
     uint32_t shared_bytes;
-    uint32_t local_begin; /* in local memory: behind the frames of functions compiled so far; 0: nothing is there yet */
+    uint32_t local_begin; /* in local memory: behind the frames of what the code in work calls; 0: it calls nothing */
     uint32_t local_bytes;
     uint32_t cta[3];
     uint16_t flags;                      /* PPU_TMD_* that its instructions need */

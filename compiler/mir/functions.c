@@ -3,6 +3,7 @@
 
 #include "compiler/analysis/ir.h"
 #include "compiler/base/kernel.h"
+#include "ppu/macros.h"
 
 #define FIRST_OBJECT 16u /* address 0 of local memory is left free */
 
@@ -93,6 +94,32 @@ uint32_t function_elements(LLVMTypeRef type)
     default:
         return 1;
     }
+}
+
+struct frames {
+    const struct kernel_info *kernel;
+    uint32_t end;
+};
+
+static void find_end(LLVMValueRef insn, void *opaque)
+{
+    struct frames *frames = opaque;
+    LLVMValueRef callee = ir_called(insn);
+
+    for (uint32_t i = 0; callee && i < frames->kernel->function_count; i++) {
+        const struct function *function = &frames->kernel->functions[i];
+        if (function->function == callee) {
+            frames->end = PPU_MAX(frames->end, function->frame_end);
+        }
+    }
+}
+
+uint32_t function_callees_end(const struct kernel_info *kernel, LLVMValueRef caller)
+{
+    struct frames frames = { kernel, 0 };
+
+    ir_each_instruction(caller, find_end, &frames);
+    return frames.end;
 }
 
 uint32_t function_lay_out(struct compilation *compilation, struct function *function, uint32_t begin)

@@ -69,6 +69,26 @@ static void bad_programs(void **state)
     assert_int_equal(misses, 0);
 }
 
+/* Two functions that do not call each other have their frames at one place: apart there would be no room for both. */
+static void frames_share_memory(void **state)
+{
+    static const char source[] =
+        "__attribute__((noinline)) int f(global int *o, int n)\n{\n  int a[70000];\n  for (int i = 0; i < n; i++)\n"
+        "    a[i] = o[i];\n  return a[o[7]];\n}\n"
+        "__attribute__((noinline)) int g(global int *o, int n)\n{\n  int a[70000];\n  for (int i = 0; i < n; i++)\n"
+        "    a[i] = 2 * o[i];\n  return a[o[8]];\n}\n"
+        "kernel void k(global int *o, int n) { o[0] = f(o, n) + g(o, n); }\n";
+    const struct ppu_compile_options options = { .name = "test.cl", .options = "" };
+    struct ppu_compiled image;
+
+    (void)state;
+    enum ppu_compile_status status = ppu_compile(source, strlen(source), &options, &image);
+    if (status != PPU_COMPILE_OK) {
+        fail_msg("status %d, log: %s", (int)status, image.log);
+    }
+    ppu_compiled_free(&image);
+}
+
 /* One that does not end is ended; one that ends in time is not. */
 static void slow_clang(void **state)
 {
@@ -335,6 +355,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         { "programs that cannot be compiled get a reason [A7]", bad_programs, NULL, NULL, NULL },
+        { "functions that do not call each other share private memory", frames_share_memory, NULL, NULL, NULL },
         { "a missing clang is named [A7]", no_clang, NULL, NULL, NULL },
         { "a clang that does not end is ended", slow_clang, NULL, NULL, NULL },
         { "what is no bitcode is refused [A7]", not_bitcode, NULL, NULL, NULL },
