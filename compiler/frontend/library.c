@@ -23,6 +23,7 @@ BYTES_OF_FILE(library_all, LIBRARY_FILE);
 BYTES_OF_FILE(library_address, ADDRESS_FILE);
 BYTES_OF_FILE(library_argument, ARGUMENT_FILE);
 BYTES_OF_FILE(library_race, RACE_FILE);
+BYTES_OF_FILE(library_race_nested, RACE_NESTED_FILE);
 BYTES_OF_FILE(library_uninit, UNINIT_FILE);
 
 struct library library_core(void)
@@ -91,6 +92,11 @@ struct library library_argument(void)
 struct library library_race(void)
 {
     return (struct library){ library_race_bytes, library_race_len };
+}
+
+struct library library_race_nested(void)
+{
+    return (struct library){ library_race_nested_bytes, library_race_nested_len };
 }
 
 struct library library_uninit(void)

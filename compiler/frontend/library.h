@@ -22,6 +22,7 @@ struct library library_shard(uint32_t number);
 struct library library_address(void);
 struct library library_argument(void);
 struct library library_race(void);
+struct library library_race_nested(void);
 struct library library_uninit(void);
 
 #endif

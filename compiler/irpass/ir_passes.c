@@ -20,6 +20,7 @@
 #include "compiler/irpass/sanitize/access.h"
 #include "compiler/irpass/sanitize/argument.h"
 #include "compiler/irpass/sanitize/loss.h"
+#include "compiler/irpass/sanitize/race.h"
 #include "compiler/irpass/sanitize/race_free.h"
 #include "compiler/irpass/sanitize/sanitize.h"
 #include "compiler/irpass/sanitize/uninit.h"
@@ -347,7 +348,7 @@ static void link_sanitizer(struct compilation *compilation)
         link_library(compilation, library_uninit());
     }
     if ((compilation->options->sanitize & (PPU_SANITIZE_RACE | PPU_SANITIZE_BARRIER)) != 0) {
-        link_library(compilation, library_race());
+        link_library(compilation, lower_enqueue_has_children(compilation) ? library_race_nested() : library_race());
     }
     for (LLVMValueRef f = LLVMGetFirstFunction(compilation->module); f; f = LLVMGetNextFunction(f)) {
         size_t len;

@@ -4,9 +4,12 @@
 #include "compiler/analysis/ir.h"
 #include "compiler/base/enqueue_flag.h"
 #include "compiler/irpass/kernel_wrapper.h"
+#include "compiler/irpass/sanitize/race.h"
+#include "compiler/irpass/sanitize/sanitize.h"
 #include "ppu/child.h"
 #include "ppu/macros.h"
 
+#include <llvm-c/DebugInfo.h>
 #include <string.h>
 
 #define SPIR_KERNEL 76      /* calling convention of LLVM's enumeration */
@@ -102,6 +105,11 @@ static void add_library_kernels(struct compilation *compilation)
         LLVMSetFunctionCallConv(function, SPIR_KERNEL);
         child_of(compilation, function, library_kernels[i].child);
     }
+}
+
+bool lower_enqueue_has_children(const struct compilation *compilation)
+{
+    return compilation->child_count > LIBRARY_KERNELS;
 }
 
 void lower_enqueue_linked(struct compilation *compilation)
@@ -266,13 +274,32 @@ static void lower_other_queue(struct compilation *compilation, LLVMValueRef call
     replace_call(compilation, call, other_queues[kind].function, kept, 8);
 }
 
+/* Whether kernels note what they do, and whether the list of events is not private. */
+static const char *const enqueue_names[2][2] = { { "__ppu_enqueue_p", "__ppu_enqueue_g" },
+                                                 { "__ppu_enqueue_checked_p", "__ppu_enqueue_checked_g" } };
+
+/* When a work-item comes to the call, which checks know that are made later (race.h). */
+static LLVMValueRef clock_now(struct compilation *compilation, LLVMValueRef call)
+{
+    LLVMTypeRef type = LLVMFunctionType(i32(compilation), NULL, 0, 0);
+    LLVMValueRef function = LLVMGetNamedFunction(compilation->module, RACE_CLOCK);
+    LLVMBuilderRef builder = LLVMCreateBuilderInContext(compilation->llvm);
+
+    function = function ? function : LLVMAddFunction(compilation->module, RACE_CLOCK, type);
+    LLVMPositionBuilderBefore(builder, call);
+    LLVMSetCurrentDebugLocation2(builder, LLVMInstructionGetDebugLoc(call));
+    LLVMValueRef clock = LLVMBuildCall2(builder, type, function, NULL, 0, "");
+    LLVMDisposeBuilder(builder);
+    return clock;
+}
+
 static void lower_enqueue(struct compilation *compilation, LLVMValueRef call, const struct enqueue_function *function)
 {
     LLVMValueRef block = without_cast(LLVMGetOperand(call, function->kernel + 1));
     LLVMValueRef none = LLVMConstInt(i32(compilation), 0, 0),
                  nowhere = LLVMConstNull(pointer(compilation, SPACE_PRIVATE));
     uint32_t bytes = block_bytes(compilation, block, call);
-    LLVMValueRef operands[11] = {
+    LLVMValueRef operands[12] = {
         LLVMGetOperand(call, 0),
         with_reason(compilation, LLVMGetOperand(call, 1), call),
         LLVMGetOperand(call, 2),
@@ -303,7 +330,9 @@ static void lower_enqueue(struct compilation *compilation, LLVMValueRef call, co
         lower_other_queue(compilation, call, function, operands, kind);
         return;
     }
-    replace_call(compilation, call, generic ? "__ppu_enqueue_g" : "__ppu_enqueue_p", operands, 11);
+    const bool checked = sanitize_notes(compilation);
+    operands[11] = checked ? clock_now(compilation, call) : none;
+    replace_call(compilation, call, enqueue_names[checked][generic], operands, PPU_ARRAY_SIZE(operands));
 }
 
 static void lower_marker(struct compilation *compilation, LLVMValueRef call)

@@ -21,5 +21,7 @@ void lower_enqueue_calls(struct compilation *compilation);
 void lower_enqueue_linked(struct compilation *compilation);
 /* Returns the constant that describes the function when threads enqueue it, else NULL. */
 LLVMValueRef lower_enqueue_child(const struct compilation *compilation, LLVMValueRef function);
+/* True when kernels of the program are enqueued by threads. After lower_enqueue_calls(). */
+bool lower_enqueue_has_children(const struct compilation *compilation);
 
 #endif

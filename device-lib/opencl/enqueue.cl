@@ -117,6 +117,9 @@ INLINE int fill(record_t own, record_t record, const private struct request *req
     }
     put64(param, 0, block);
     put_implicit_args(param, child);
+    if (request->is_entry) { /* who takes it need not be of this launch, whose cells are gone with it */
+        put_first_group(param, child, PPU_SANITIZER_NO_GROUPS);
+    }
     put_range(param, child->implicit_at, request->range);
     record->tmd.shared_bytes = used;
     record->tmd.param_va = (ulong)param;
@@ -258,17 +261,35 @@ INLINE global struct ppu_device_wait *waits_of(record_t record, uint bytes)
     return (global struct ppu_device_wait *)(*(global ulong *)record->param + whole(bytes));
 }
 
-#define DEFINE_ENQUEUE(name, space)                                                                                   \
+/* What the reports of checked kernels know of the order of tasks (sanitize/race_nested.cl). */
+ulong __ppu_sanitizer_after(uint first);
+uint __ppu_sanitizer_enqueues(uint clock, uint waits, uint stream, ulong after, ulong tmd);
+
+/* Lets checks know of a task, before it may start. */
+INLINE void tell_checks(record_t record, const private struct request *request, uint clock, uint stream, ulong after,
+                        bool has_event)
+{
+    uint first = __ppu_sanitizer_enqueues(clock, request->flags & WAITS_FOR_PARENT, stream + 1, after,
+                                          (ulong)&record->tmd);
+
+    put_first_group(record->param, request->child, first);
+    if (has_event && first != PPU_SANITIZER_NO_GROUPS) {
+        event_of(record)->first_group = first;
+    }
+}
+
+/* `checked`: in kernels that note what they do; `clock` is PPU_SANITIZER_CLOCK and when, or not known. */
+#define DEFINE_ENQUEUE(name, how, space, checked)                                                                     \
     int LIBRARY __ppu_enqueue_##name(device_queue_t queue, uint flags, const private struct range *range,             \
                                      constant struct ppu_child *child, const private uchar *block, uint bytes,        \
                                      uint events, const space device_event_t *list, device_event_t *ret, uint locals, \
-                                     const private ulong *sizes)                                                      \
+                                     const private ulong *sizes, uint clock)                                          \
     {                                                                                                                 \
-        const struct request request = { flags, range, child, block, bytes, events, locals, sizes, false };                  \
+        const struct request request = { flags, range, child, block, bytes, events, locals, sizes, false };           \
         record_t own = own_record(), record;                                                                          \
         int error = check(own, queue);                                                                                \
                                                                                                                       \
-        if (error == 0 && !are_events_##name(events, list)) {                                                         \
+        if (error == 0 && !are_events_##how(events, list)) {                                                          \
             error = ERROR_EVENTS;                                                                                     \
         }                                                                                                             \
         if (error == 0) {                                                                                             \
@@ -277,15 +298,24 @@ INLINE global struct ppu_device_wait *waits_of(record_t record, uint bytes)
         if (error != 0) {                                                                                             \
             return told(error, flags);                                                                                \
         }                                                                                                             \
+        if (checked) {                                                                                                \
+            ulong after = 0;                                                                                          \
+            for (uint i = 0; i < events; i++) {                                                                       \
+                after |= __ppu_sanitizer_after((uint)list[i]->first_group);                                           \
+            }                                                                                                         \
+            tell_checks(record, &request, clock, stream_of(queue), after, ret != 0);                                  \
+        }                                                                                                             \
         if (ret != 0) {                                                                                               \
             *ret = event_of(record);                                                                                  \
         }                                                                                                             \
-        arm_##name(own, record, (flags & WAITS_FOR_PARENT) != 0, events, list, waits_of(record, bytes));              \
+        arm_##how(own, record, (flags & WAITS_FOR_PARENT) != 0, events, list, waits_of(record, bytes));               \
         return 0;                                                                                                     \
     }
 
-DEFINE_ENQUEUE(p, private)
-DEFINE_ENQUEUE(g, generic)
+DEFINE_ENQUEUE(p, p, private, false)
+DEFINE_ENQUEUE(g, g, generic, false)
+DEFINE_ENQUEUE(checked_p, p, private, true)
+DEFINE_ENQUEUE(checked_g, g, generic, true)
 
 /* ---- blocks for task queues ---- */
 

@@ -71,6 +71,7 @@ INLINE int describe(global uint *block, const private struct work *work)
     put_block(head, nest_of(own), tmd, work);
     put64(param, 0, head + sizeof(struct ppu_child_head));
     put_implicit_args(param, child);
+    put_first_group(param, child, PPU_SANITIZER_NO_GROUPS); /* it may run when this launch has ended */
     put_range(param, child->implicit_at, work->range);
     tmd->shared_bytes = used;
     tmd->param_va = (ulong)param;

@@ -49,13 +49,13 @@ PPU_ASSERT_SIZE(struct ppu_enqueue, 4096);
 /* An event of the device; a piece of the heap (heap.h). Times are semaphores whose payload nobody reads. */
 struct ppu_device_event {
     uint32_t references;
-    int32_t status;   /* 1: pending; 0: complete; below: failed */
-    uint64_t list;    /* of struct ppu_device_wait, by their addresses; 0: none; PPU_DEVICE_EVENT_ENDED */
-    uint64_t capture; /* where two 64-bit times go when it ends; 0: nowhere */
-    uint64_t reserved;
-    uint32_t began[4]; /* struct ppu_sem: when the task's first CTA began, */
-    uint32_t left[4];  /* when the last of its CTAs ended, */
-    uint32_t ended[4]; /* and when all that it enqueued had ended too */
+    int32_t status;       /* 1: pending; 0: complete; below: failed */
+    uint64_t list;        /* of struct ppu_device_wait, by their addresses; 0: none; PPU_DEVICE_EVENT_ENDED */
+    uint64_t capture;     /* where two 64-bit times go when it ends; 0: nowhere */
+    uint64_t first_group; /* of its task, as checks number groups (sanitizer.h); 0: not known */
+    uint32_t began[4];    /* struct ppu_sem: when the task's first CTA began, */
+    uint32_t left[4];     /* when the last of its CTAs ended, */
+    uint32_t ended[4];    /* and when all that it enqueued had ended too */
 };
 PPU_ASSERT_SIZE(struct ppu_device_event, 80);
 PPU_ASSERT_OFFSET(struct ppu_device_event, began, 32);

@@ -67,6 +67,47 @@ PPU_ASSERT_SIZE(struct ppu_sanitizer_table, 90080);
 #define PPU_SANITIZER_CELLS (PPU_SANITIZER_CELL_ROWS * PPU_SANITIZER_ROW_CELLS)
 
 /*
+ * A note of a work-item says who, when, and where in the source: number of the group, id in it, barriers passed,
+ * kernels enqueued (both stay at their most), format + 1. Groups of kernels that kernels enqueue are numbered on from
+ * those of the launch.
+ */
+#define PPU_SANITIZER_NOTE_GROUP 42u
+#define PPU_SANITIZER_NOTE_ID 32u
+#define PPU_SANITIZER_NOTE_BARRIERS 20u
+#define PPU_SANITIZER_NOTE_WHEN 16u /* barriers, and below them what was enqueued */
+#define PPU_SANITIZER_IDS 0x3ffu
+#define PPU_SANITIZER_GROUPS (1u << 22)
+#define PPU_SANITIZER_EPOCHS 0xfffu /* barriers that are told apart; behind the last nothing is reported */
+#define PPU_SANITIZER_ENQUEUES                                                                                         \
+    0xfu                              /* the same of what one work-item enqueues; behind the last it comes before that \
+                                       */
+#define PPU_SANITIZER_FORMATS 0xffffu /* places that can be noted, and a mask of format + 1 */
+
+/* A kernel that a kernel has enqueued; the first is the launch. Whoever enqueues writes it. */
+struct ppu_sanitizer_node {
+    uint32_t first;                    /* number of its first group; 0: it is not known yet */
+    uint32_t work_groups;              /* how many it has */
+    uint32_t parent;                   /* node */
+    uint32_t by;                       /* group and id of the work-item that enqueued it, as a note has them, */
+    uint32_t when;                     /* and when */
+    uint32_t waited;                   /* nodes below it that the enqueuing group has enqueued have ended before */
+    uint64_t after;                    /* PPU_SANITIZER_AFTER: what else comes before it */
+    uint32_t stream;                   /* of its parent's, + 1; 0: none */
+    uint32_t grid[2], cta[2], edge[2]; /* in x and y; `edge`: threads of the last group */
+    uint32_t reserved;
+};
+PPU_ASSERT_SIZE(struct ppu_sanitizer_node, 64);
+
+#define PPU_SANITIZER_NODES 1024u
+#define PPU_SANITIZER_NODE_GROUPS (1u << 14) /* the most of a node that is looked at */
+#define PPU_SANITIZER_STREAMS 64u
+/* Sets of nodes whose ends, and those of all below them, something comes after: node n is bit n modulo BITS. */
+#define PPU_SANITIZER_AFTER_BITS 61u
+#define PPU_SANITIZER_AFTER_PARENT (1ull << 61)  /* and after the ends of its parent's work-items */
+#define PPU_SANITIZER_AFTER_LEARNED (1ull << 62) /* and after what other nodes come after */
+#define PPU_SANITIZER_AFTER_ALL (1ull << 63)     /* it may come after anything */
+
+/*
  * Notes what was done to a place in memory, or by a work-group. Lies behind the table; zeros when a launch begins.
  * A cell is an index. Places that follow one another have cells that do: a row is of 128 places. Threads write cells
  * as device-lib/opencl/sanitize/race.cl says.
@@ -77,10 +118,13 @@ struct ppu_sanitizer_cells {
     uint64_t write[PPU_SANITIZER_CELLS];
     uint64_t read[PPU_SANITIZER_CELLS], other_read[PPU_SANITIZER_CELLS];
     uint64_t update[PPU_SANITIZER_CELLS], other_update[PPU_SANITIZER_CELLS]; /* by atomic operations that write */
+    uint64_t numbers;  /* nodes, above 32 bits of groups, that have been given out; 0: nothing was enqueued */
+    uint64_t acquired; /* not 0: some work-item has learned of others by an atomic operation or a fence */
+    uint64_t streams[PPU_SANITIZER_STREAMS]; /* PPU_SANITIZER_AFTER: of what streams have, by a hash of theirs */
+    struct ppu_sanitizer_node node[PPU_SANITIZER_NODES];
 };
-PPU_ASSERT_SIZE(struct ppu_sanitizer_cells, 6295552);
+PPU_ASSERT_SIZE(struct ppu_sanitizer_cells, 6361616);
 
-#define PPU_SANITIZER_EPOCHS 0xfffu           /* barriers that are told apart; behind the last nothing is reported */
 #define PPU_SANITIZER_KEY_GLOBAL (1ull << 63) /* width and address */
 #define PPU_SANITIZER_KEY_LOCAL (1ull << 62)  /* width, group and offset */
 #define PPU_SANITIZER_KEY_GROUP (1ull << 61)  /* group */
@@ -100,6 +144,10 @@ PPU_ASSERT_SIZE(struct ppu_sanitizer_cells, 6295552);
 /* Bits beside them: what is known of the launch. */
 #define PPU_SANITIZER_DISJOINT (1u << 3) /* the objects of pointer arguments do not overlap */
 #define PPU_SANITIZER_FLAT (1u << 4)     /* get_global_id(0) tells work-items apart */
+/* Above them lies the number of the first group, but of the launch's own kernel; NO_GROUPS: nothing is noted of it. */
+#define PPU_SANITIZER_FIRST_GROUP 8u
+#define PPU_SANITIZER_NO_GROUPS 0xffffffu
+#define PPU_SANITIZER_CLOCK (1u << 31) /* of when a work-item enqueues: it is known */
 
 /* Bits of what an access that is noted may race with, beside stores. */
 #define PPU_SANITIZER_NOTE_LOCAL (1u << 0)   /* it is of local memory */

@@ -25,6 +25,8 @@ struct footprint {
     struct print_source source;        /* without its view, which may be gone */
     struct ppu_sanitizer_site **sites; /* by their formats; NULL: no place names it */
     uint32_t formats;
+    struct ppu_sanitizer_node *nodes; /* what the launch has enqueued, from 1 on */
+    uint32_t node_count;
     struct work_span reads, writes; /* of a command of the host, */
     const char *command;            /* and its function; NULL: it is a launch */
 };
@@ -147,6 +149,7 @@ static void footprint_free(struct footprint *footprint)
     if (footprint) {
         free(footprint->sites);
         free(footprint->spots);
+        free(footprint->nodes);
     }
     free(footprint);
 }
@@ -228,7 +231,7 @@ static bool take_site(struct footprint *footprint, uint64_t note)
 {
     static const uint32_t nothing[PPU_SANITIZER_WORDS];
     struct ppu_sanitizer_report report;
-    const uint32_t format = ((uint32_t)note & 0xfffff) - 1;
+    const uint32_t format = ((uint32_t)note & PPU_SANITIZER_FORMATS) - 1;
 
     if (note == 0 || format >= footprint->formats || footprint->sites[format]) {
         return true;
@@ -241,6 +244,19 @@ static bool take_site(struct footprint *footprint, uint64_t note)
         *footprint->sites[format] = report.site;
     }
     return footprint->sites[format];
+}
+
+/* False: no memory. */
+static bool take_nodes(struct footprint *footprint, const struct ppu_sanitizer_cells *cells)
+{
+    const uint64_t count = cells->numbers >> 32;
+
+    footprint->node_count = count < PPU_SANITIZER_NODES ? (uint32_t)count : PPU_SANITIZER_NODES;
+    footprint->nodes = calloc(footprint->node_count + (size_t)1, sizeof(footprint->nodes[0]));
+    if (footprint->nodes) {
+        memcpy(footprint->nodes, cells->node, footprint->node_count * sizeof(footprint->nodes[0]));
+    }
+    return footprint->nodes;
 }
 
 /* NULL: nothing is known of what it did, or no memory. */
@@ -256,7 +272,7 @@ static struct footprint *footprint_new(const struct print_source *source, const 
     footprint->formats = source->view->header->formats;
     footprint->spots = calloc(footprint->count + 1, sizeof(footprint->spots[0]));
     footprint->sites = calloc(footprint->formats + 1, sizeof(struct ppu_sanitizer_site *));
-    bool done = footprint->spots && footprint->sites && !footprint->acquired;
+    bool done = take_nodes(footprint, cells) && footprint->spots && footprint->sites && !footprint->acquired;
     footprint->room = footprint->count;
     footprint->count = 0;
     if (done) {
@@ -278,25 +294,64 @@ static struct footprint *footprint_new(const struct print_source *source, const 
 
 /* ---- races ---- */
 
-/* Numbers of work-items count by the size of their group, which is another one at an edge. */
-static void split_id(const struct print_source *source, uint64_t note, uint32_t local_id[3], uint32_t work_group[3])
-{
-    uint32_t tid = (uint32_t)(note >> 32) & 0x3ff, number = (uint32_t)(note >> 42);
+/* The shape of a grid; z is what is left. */
+struct shape {
+    uint32_t first, grid[3], cta[3], edge[3];
+    uint64_t offset[3];
+};
 
+static struct shape shape_of(const struct footprint *footprint, uint32_t number)
+{
+    const struct print_source *source = &footprint->source;
+    struct shape shape = { .first = 0, .grid = { 1, 1, 1 }, .cta = { 1, 1, 1 } };
+
+    for (uint32_t n = 1; n < footprint->node_count; n++) {
+        const struct ppu_sanitizer_node *node = &footprint->nodes[n];
+        if (number >= node->first && number - node->first < node->work_groups) {
+            shape.first = node->first;
+            for (uint32_t i = 0; i < PPU_ARRAY_SIZE(node->grid); i++) {
+                shape.grid[i] = node->grid[i];
+                shape.cta[i] = node->cta[i];
+                shape.edge[i] = node->edge[i];
+            }
+            shape.grid[2] = UINT32_MAX;
+            shape.cta[2] = PPU_SANITIZER_IDS + 1;
+            return shape;
+        }
+    }
+    memcpy(shape.grid, source->grid, sizeof(shape.grid));
+    memcpy(shape.cta, source->cta, sizeof(shape.cta));
+    memcpy(shape.edge, source->edge, sizeof(shape.edge));
+    memcpy(shape.offset, source->offset, sizeof(shape.offset));
+    return shape;
+}
+
+/* Numbers of work-items count by the size of their group, which is another one at an edge. `global_id`: or NULL. */
+static void split_id(const struct footprint *footprint, uint64_t note, uint64_t global_id[3], uint32_t local_id[3],
+                     uint32_t work_group[3])
+{
+    uint32_t tid = (uint32_t)(note >> PPU_SANITIZER_NOTE_ID) & PPU_SANITIZER_IDS;
+    uint32_t number = (uint32_t)(note >> PPU_SANITIZER_NOTE_GROUP);
+    const struct shape shape = shape_of(footprint, number);
+
+    number -= shape.first;
     for (uint32_t i = 0; i < 3; i++) {
-        const uint32_t across = PPU_MAX(source->grid[i], 1);
+        const uint32_t across = PPU_MAX(shape.grid[i], 1);
         work_group[i] = number % across;
         number /= across;
-        const bool last = work_group[i] + 1 == across && source->edge[i] != 0;
-        const uint32_t threads = PPU_MAX(last ? source->edge[i] : source->cta[i], 1);
+        const bool last = work_group[i] + 1 == across && shape.edge[i] != 0;
+        const uint32_t threads = PPU_MAX(last ? shape.edge[i] : shape.cta[i], 1);
         local_id[i] = tid % threads;
         tid /= threads;
+        if (global_id) {
+            global_id[i] = shape.offset[i] + (uint64_t)work_group[i] * shape.cta[i] + local_id[i];
+        }
     }
 }
 
 static const struct ppu_sanitizer_site *site_of(const struct footprint *footprint, uint64_t note)
 {
-    const uint32_t format = ((uint32_t)note & 0xfffff) - 1;
+    const uint32_t format = ((uint32_t)note & PPU_SANITIZER_FORMATS) - 1;
 
     return note != 0 && format < footprint->formats ? footprint->sites[format] : NULL;
 }
@@ -314,11 +369,8 @@ static void footprint_tell(const struct print_source *source, const struct footp
     report.site = *site;
     report.other = *other_site;
     report.other_launch = true;
-    split_id(&footprint->source, own, report.local_id, report.work_group);
-    split_id(&beside->source, other, report.other_local_id, report.other_work_group);
-    for (uint32_t i = 0; i < 3; i++) {
-        report.global_id[i] = source->offset[i] + (uint64_t)report.work_group[i] * source->cta[i] + report.local_id[i];
-    }
+    split_id(footprint, own, report.global_id, report.local_id, report.work_group);
+    split_id(beside, other, NULL, report.other_local_id, report.other_work_group);
     sanitizer_tell_report(source, &report, reports);
 }
 
@@ -355,10 +407,7 @@ static void tell_command(const struct print_source *source, const struct footpri
     }
     report.site = *site;
     snprintf(report.other.action, sizeof(report.other.action), "%s", command->command);
-    split_id(&footprint->source, own, report.local_id, report.work_group);
-    for (uint32_t i = 0; i < 3; i++) {
-        report.global_id[i] = source->offset[i] + (uint64_t)report.work_group[i] * source->cta[i] + report.local_id[i];
-    }
+    split_id(footprint, own, report.global_id, report.local_id, report.work_group);
     sanitizer_tell_report(source, &report, reports);
 }
 

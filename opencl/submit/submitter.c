@@ -57,6 +57,12 @@ static void clear_cells(struct ppu_sanitizer_cells *cells)
         }
         cells->used[row] = 0;
     }
+    if (cells->numbers != 0) {
+        memset(cells->streams, 0, sizeof(cells->streams));
+        memset(cells->node, 0, sizeof(cells->node));
+    }
+    cells->numbers = 0;
+    cells->acquired = 0;
 }
 
 /* What a kernel that checks itself finds behind its buffer. */

@@ -235,14 +235,12 @@ static bool ends_with(const char *text, const char *end)
     return strlen(text) >= strlen(end) && strcmp(text + strlen(text) - strlen(end), end) == 0;
 }
 
-/* True when one report is of that kernel and line. `count`: reports of the kernel. */
-static bool is_reported(const char *reports, const char *kernel, uint32_t line, uint32_t *count)
+/* True when one report of `quoted` names the line. Counts them. */
+static bool is_reported_of(const char *reports, const char *quoted, uint32_t line, uint32_t *count)
 {
-    char wanted[LINE_BYTES], quoted[NAME_BYTES + 16];
+    char wanted[LINE_BYTES];
     bool found = false;
 
-    *count = 0;
-    snprintf(quoted, sizeof(quoted), " in kernel '%s'\n", kernel);
     snprintf(wanted, sizeof(wanted), ":%u:", line);
     for (const char *at = reports; (at = strstr(at, quoted)); at++) {
         const char *begin = at;
@@ -254,6 +252,18 @@ static bool is_reported(const char *reports, const char *kernel, uint32_t line, 
         (*count)++;
     }
     return found;
+}
+
+/* True when one report is of that kernel, or a block of it, and of the line. `count`: reports of the kernel. */
+static bool is_reported(const char *reports, const char *kernel, uint32_t line, uint32_t *count)
+{
+    char quoted[NAME_BYTES + 16], block[NAME_BYTES + 32];
+
+    *count = 0;
+    snprintf(quoted, sizeof(quoted), " in kernel '%s'\n", kernel);
+    snprintf(block, sizeof(block), " in kernel '__%s_block_invoke", kernel);
+    bool found = is_reported_of(reports, quoted, line, count);
+    return is_reported_of(reports, block, line, count) || found;
 }
 
 static uint32_t check_reports(const char *text, const char *reports)
@@ -338,6 +348,13 @@ static void lost_nested_work_is_reported_and_other_is_not(void **state)
 {
     assert_true(run_file(*state, "tests/opencl/sanitizer/lost.cl", "-cl-std=CL3.0 -fsanitize=lost", buffer) >= 7);
     assert_true(run_file(*state, "tests/opencl/sanitizer/never_set.cl", "-cl-std=CL3.0 -fsanitize=lost", buffer) == 2);
+}
+
+/* Of kernels and of the blocks that they enqueue. */
+static void races_of_nested_work_are_reported_and_their_twins_are_not(void **state)
+{
+    assert_true(run_file(*state, "tests/opencl/sanitizer/nested.cl", "-cl-std=CL3.0 -fsanitize=race,barrier", buffer) >=
+                20);
 }
 
 /* The library's own kernels, which end events, are launched as they are. */
@@ -1549,6 +1566,8 @@ int main(void)
                 a_report_names_site_work_item_distance_value_and_allocation),
         cl_test("nested work that is lost is reported, and other is not",
                 lost_nested_work_is_reported_and_other_is_not),
+        cl_test("data races of nested work are reported with a line, and their twins are not",
+                races_of_nested_work_are_reported_and_their_twins_are_not),
         cl_test("kernels that enqueue with events run with all checks",
                 kernels_that_enqueue_with_events_run_with_all_checks),
         cl_test("wrong uses of images are reported, and others are not",

@@ -28,6 +28,8 @@ static const struct enqueuer {
 } enqueuers[] = {
     { "__ppu_enqueue_p", "enqueue_kernel", 1, 6, 8 },
     { "__ppu_enqueue_g", "enqueue_kernel", 1, 6, 8 },
+    { "__ppu_enqueue_checked_p", "enqueue_kernel", 1, 6, 8 },
+    { "__ppu_enqueue_checked_g", "enqueue_kernel", 1, 6, 8 },
     { "__ppu_enqueue_work", "enqueue_kernel", 1, NO_EVENTS, NO_EVENTS },
     { "__ppu_enqueue_entry", "enqueue_kernel", 1, NO_EVENTS, NO_EVENTS },
     { "__ppu_enqueue_marker", "enqueue_marker", 0, 2, 4 },

@@ -3,10 +3,12 @@
 
 #include "compiler/analysis/ir.h"
 #include "compiler/base/primitive.h"
+#include "compiler/irpass/lower_enqueue.h"
 #include "compiler/irpass/sanitize/access.h"
 #include "compiler/irpass/sanitize/emit.h"
 #include "compiler/irpass/sanitize/guard.h"
 #include "compiler/irpass/sanitize/race_free.h"
+#include "compiler/irpass/sanitize/tag.h"
 #include "ppu/image.h"
 #include "ppu/isa.h"
 #include "ppu/macros.h"
@@ -21,6 +23,11 @@
 #define ACQUIRES "__ppu_sanitizer_acquires"
 #define ARRIVES "__ppu_sanitizer_arrives"
 #define PASSES "__ppu_sanitizer_passes"
+#define WAITS "__ppu_sanitizer_waits"
+#define WAITED "__ppu_sanitizer_waited"
+#define INTERNAL "ppu.internal"
+
+#define A_BARRIER (1u << (PPU_SANITIZER_NOTE_BARRIERS - PPU_SANITIZER_NOTE_WHEN)) /* of `when` */
 
 #define WORD_BYTES 4u
 #define MOST_WORDS 4u /* of an access that are looked at one by one; of wider ones the first and the last */
@@ -28,7 +35,7 @@
 struct racer {
     struct emitter emitter;
     LLVMValueRef kernel;
-    LLVMValueRef epoch;  /* variable: barriers that this work-item has passed */
+    LLVMValueRef when;   /* variable: barriers that this work-item has passed, and what it has enqueued */
     LLVMValueRef launch; /* PPU_SANITIZER_*, of the launch */
     struct race_free reached;
     uint32_t what[2]; /* PPU_SANITIZER_NOTE_*: of global and of local memory */
@@ -44,9 +51,18 @@ static LLVMTypeRef nothing(const struct racer *r)
     return LLVMVoidTypeInContext(r->emitter.compilation->llvm);
 }
 
-static LLVMValueRef epoch_now(const struct racer *r)
+static LLVMValueRef when_now(const struct racer *r)
 {
-    return LLVMBuildLoad2(r->emitter.builder, emit_i32(&r->emitter), r->epoch, "");
+    return LLVMBuildLoad2(r->emitter.builder, emit_i32(&r->emitter), r->when, "");
+}
+
+/* Adds to it as long as that is true. */
+static void go_on(const struct racer *r, LLVMValueRef now, LLVMValueRef more, uint32_t by)
+{
+    const struct emitter *e = &r->emitter;
+    LLVMValueRef next = LLVMBuildAdd(e->builder, now, emit_word(e, by), "");
+
+    LLVMBuildStore(e->builder, LLVMBuildSelect(e->builder, more, next, now, ""), r->when);
 }
 
 /* ---- barriers ---- */
@@ -54,6 +70,11 @@ static LLVMValueRef epoch_now(const struct racer *r)
 static bool is_barrier(LLVMValueRef insn)
 {
     return ir_is_instruction(insn, LLVMCall) && primitive_find(ir_callee(insn)) == PRIMITIVE_BARRIER;
+}
+
+static bool is_wait(LLVMValueRef insn)
+{
+    return ir_is_instruction(insn, LLVMCall) && primitive_find(ir_callee(insn)) == PRIMITIVE_WAIT;
 }
 
 static bool has_barrier(LLVMValueRef function)
@@ -81,13 +102,13 @@ bool race_is_blind(const struct compilation *compilation)
 static void note_barrier(const struct racer *r, LLVMValueRef barrier)
 {
     const struct emitter *e = &r->emitter;
-    LLVMValueRef most = emit_word(e, PPU_SANITIZER_EPOCHS);
+    LLVMValueRef most = emit_word(e, PPU_SANITIZER_EPOCHS * A_BARRIER);
     LLVMValueRef arguments[2] = {
         emit_word(e, access_format(e->compilation, barrier, "barrier", "barrier", 0, "")),
     };
 
     emit_before(e, barrier);
-    arguments[1] = epoch_now(r);
+    arguments[1] = when_now(r);
     if (checks(r, PPU_SANITIZE_BARRIER)) {
         emit_call(e, ARRIVES, nothing(r), arguments, 2);
     }
@@ -95,9 +116,53 @@ static void note_barrier(const struct racer *r, LLVMValueRef barrier)
     if (checks(r, PPU_SANITIZE_BARRIER)) {
         emit_call(e, PASSES, nothing(r), arguments, 2);
     }
-    LLVMValueRef next = LLVMBuildAdd(e->builder, arguments[1], emit_word(e, 1), "");
-    LLVMValueRef more = LLVMBuildICmp(e->builder, LLVMIntULT, arguments[1], most, "");
-    LLVMBuildStore(e->builder, LLVMBuildSelect(e->builder, more, next, most, ""), r->epoch);
+    go_on(r, arguments[1], LLVMBuildICmp(e->builder, LLVMIntULT, arguments[1], most, ""), A_BARRIER);
+}
+
+/* ---- what is enqueued ---- */
+
+static bool is_call_of(LLVMValueRef insn, const char *name)
+{
+    return ir_is_instruction(insn, LLVMCall) && strcmp(ir_callee(insn), name) == 0;
+}
+
+static void lower_clock(LLVMValueRef insn, void *opaque)
+{
+    const struct racer *r = opaque;
+    const struct emitter *e = &r->emitter;
+    LLVMValueRef most = emit_word(e, PPU_SANITIZER_ENQUEUES);
+
+    if (!is_call_of(insn, RACE_CLOCK)) {
+        return;
+    }
+    emit_behind(e, insn);
+    LLVMValueRef now = when_now(r), enqueued = LLVMBuildAnd(e->builder, now, most, "");
+    LLVMReplaceAllUsesWith(insn, LLVMBuildOr(e->builder, now, emit_word(e, PPU_SANITIZER_CLOCK), ""));
+    go_on(r, now, LLVMBuildICmp(e->builder, LLVMIntULT, enqueued, most, ""), 1);
+}
+
+void race_forget_clocks(struct compilation *compilation)
+{
+    LLVMValueRef function = LLVMGetNamedFunction(compilation->module, RACE_CLOCK);
+    LLVMValueRef unknown = LLVMConstInt(LLVMInt32TypeInContext(compilation->llvm), 0, 0);
+
+    for (LLVMUseRef use = function ? LLVMGetFirstUse(function) : NULL, next; use; use = next) {
+        LLVMValueRef call = LLVMGetUser(use);
+        next = LLVMGetNextUse(use);
+        LLVMReplaceAllUsesWith(call, unknown);
+        LLVMInstructionEraseFromParent(call);
+    }
+}
+
+/* What the group has enqueued before it waits has ended behind that. */
+static void note_wait(const struct racer *r, LLVMValueRef wait)
+{
+    const struct emitter *e = &r->emitter;
+
+    emit_before(e, wait);
+    LLVMValueRef nodes = emit_call(e, WAITS, emit_i32(e), NULL, 0);
+    emit_behind(e, wait);
+    emit_call(e, WAITED, nothing(r), &nodes, 1);
 }
 
 /* ---- what a work-item learns of others ---- */
@@ -119,9 +184,44 @@ static bool call_acquires(LLVMValueRef call)
     return !LLVMIsAConstantInt(order) || LLVMConstIntGetZExtValue(order) != PPU_ORDER_RELEASE;
 }
 
-/* An operation whose result nobody looks at tells nothing. */
-static bool is_acquire(LLVMValueRef insn)
+static void mark_internal(LLVMValueRef insn, void *opaque)
 {
+    tag_set(opaque, insn, INTERNAL);
+}
+
+void race_mark_internal(struct compilation *compilation)
+{
+    static const char *const names[] = {
+        "__ppu_enqueue_",
+        "__ppu_child_",
+        "__ppu_kernel_end",
+        "__ppu_create_user_event",
+        "__ppu_set_user_event_status",
+        "__ppu_retain_event",
+        "__ppu_release_event",
+        "__ppu_is_valid_event",
+        "__ppu_capture_event",
+        "ppu_create_stream",
+        "ppu_destroy_stream",
+    };
+
+    for (LLVMValueRef f = LLVMGetFirstFunction(compilation->module); f; f = LLVMGetNextFunction(f)) {
+        size_t len;
+        const char *name = LLVMGetValueName2(f, &len);
+        for (size_t i = 0; i < PPU_ARRAY_SIZE(names) && !LLVMIsDeclaration(f); i++) {
+            if (strncmp(name, names[i], strlen(names[i])) == 0) {
+                ir_each_instruction(f, mark_internal, compilation);
+            }
+        }
+    }
+}
+
+/* An operation whose result nobody looks at tells nothing. */
+static bool is_acquire(const struct compilation *compilation, LLVMValueRef insn)
+{
+    if (tag_has(compilation, insn, INTERNAL)) {
+        return false;
+    }
     switch (LLVMGetInstructionOpcode(insn)) {
     case LLVMCall:
         return call_acquires(insn);
@@ -160,6 +260,9 @@ static bool is_pointer(const struct racer *r, LLVMValueRef root)
     LLVMValueRef node = LLVMGetMetadata(r->kernel, kind);
     uint32_t len = 0;
 
+    if (lower_enqueue_child(r->emitter.compilation, r->kernel)) { /* the block, and pointers to local memory */
+        return access_argument(root) != 0;
+    }
     if (!node || LLVMGetMDNodeNumOperands(node) != LLVMCountParams(r->kernel)) {
         return false;
     }
@@ -169,6 +272,31 @@ static bool is_pointer(const struct racer *r, LLVMValueRef root)
     return type && len > 0 && type[len - 1] == '*';
 }
 
+static bool is_atomic(LLVMValueRef insn)
+{
+    const LLVMOpcode opcode = LLVMGetInstructionOpcode(insn);
+
+    return (opcode != LLVMLoad && opcode != LLVMStore) || LLVMGetOrdering(insn) != LLVMAtomicOrderingNotAtomic;
+}
+
+/*
+ * True for an atomic operation by a pointer that the program has loaded, as from what a block captures. Other functions
+ * of the library may be given queues, which are theirs.
+ */
+static bool is_of_loaded(const struct racer *r, const struct access *access)
+{
+    LLVMValueRef pointer = access_pointer(access);
+
+    if (!is_atomic(access->insn) || tag_has(r->emitter.compilation, access->insn, INTERNAL)) {
+        return false;
+    }
+    while (ir_is_instruction(pointer, LLVMGetElementPtr) || ir_is_instruction(pointer, LLVMBitCast) ||
+           ir_is_instruction(pointer, LLVMAddrSpaceCast)) {
+        pointer = LLVMGetOperand(pointer, 0);
+    }
+    return ir_is_instruction(pointer, LLVMLoad) && access_is_programs(r->emitter.compilation, pointer);
+}
+
 /* What the library does with memory of its own is right, and what it does with the program's is the program's. */
 static bool is_noted(const struct racer *r, const struct access *access)
 {
@@ -176,14 +304,7 @@ static bool is_noted(const struct racer *r, const struct access *access)
         (access_is_librarys(access->root) || (LLVMIsAArgument(access->root) && !is_pointer(r, access->root)))) {
         return false;
     }
-    return access->root || access_is_programs(r->emitter.compilation, access->insn);
-}
-
-static bool is_atomic(LLVMValueRef insn)
-{
-    const LLVMOpcode opcode = LLVMGetInstructionOpcode(insn);
-
-    return (opcode != LLVMLoad && opcode != LLVMStore) || LLVMGetOrdering(insn) != LLVMAtomicOrderingNotAtomic;
+    return access->root || access_is_programs(r->emitter.compilation, access->insn) || is_of_loaded(r, access);
 }
 
 static bool is_seen(const struct racer *r, const struct access *access, bool *is_local)
@@ -216,8 +337,8 @@ static void note_piece(const struct racer *r, const struct access *access, LLVMV
     const bool writes = access->value_at != NO_OPERAND;
     const char *name = is_atomic(access->insn) ? (writes ? UPDATES : LOOKS) : writes ? WRITES : READS;
     LLVMValueRef arguments[EMIT_ARGUMENTS_MOST] = {
-        emit_word(e, access->format),    address,      emit_word(e, (uint32_t)__builtin_ctz(bytes)),
-        emit_word(e, r->what[is_local]), epoch_now(r),
+        emit_word(e, access->format),    address,     emit_word(e, (uint32_t)__builtin_ctz(bytes)),
+        emit_word(e, r->what[is_local]), when_now(r),
     };
 
     arguments[5] = writes ? emit_report_value(e, access_value(access)) : NULL;
@@ -266,8 +387,8 @@ static void begin(struct racer *r)
     LLVMBuilderRef builder = r->emitter.builder;
 
     LLVMPositionBuilderBefore(builder, LLVMGetFirstInstruction(LLVMGetEntryBasicBlock(r->kernel)));
-    r->epoch = LLVMBuildAlloca(builder, emit_i32(&r->emitter), "");
-    LLVMBuildStore(builder, emit_word(&r->emitter, 0), r->epoch);
+    r->when = LLVMBuildAlloca(builder, emit_i32(&r->emitter), "");
+    LLVMBuildStore(builder, emit_word(&r->emitter, 0), r->when);
     LLVMValueRef at = emit_word(&r->emitter, offsetof(struct ppu_implicit_args, tables));
     r->launch = emit_call(&r->emitter, "__ppu_launch", emit_i32(&r->emitter), &at, 1);
 }
@@ -278,7 +399,9 @@ static void note_synchronization(LLVMValueRef insn, void *opaque)
 
     if (is_barrier(insn)) {
         note_barrier(r, insn);
-    } else if (checks(r, PPU_SANITIZE_RACE) && is_acquire(insn)) {
+    } else if (is_wait(insn) && lower_enqueue_has_children(r->emitter.compilation)) {
+        note_wait(r, insn);
+    } else if (checks(r, PPU_SANITIZE_RACE) && is_acquire(r->emitter.compilation, insn)) {
         emit_behind(&r->emitter, insn);
         emit_call(&r->emitter, ACQUIRES, nothing(r), NULL, 0);
     }
@@ -296,12 +419,17 @@ void race_check(struct compilation *compilation, LLVMValueRef kernel)
         access_find(compilation, kernel, "race", &accesses);
     }
     begin(&r);
+    if (lower_enqueue_has_children(compilation)) {
+        r.what[false] = PPU_SANITIZER_NOTE_READS | PPU_SANITIZER_NOTE_UPDATES;
+        race_free_share(&r.reached);
+    }
     for (uint32_t i = 0; i < accesses.count; i++) {
         look_at(&r, &accesses.list[i]);
     }
     for (uint32_t i = 0; i < accesses.count; i++) {
         note_access(&r, &accesses.list[i]);
     }
+    ir_each_instruction(kernel, lower_clock, &r);
     ir_each_instruction(kernel, note_synchronization, &r);
     LLVMDisposeBuilder(r.emitter.builder);
 }

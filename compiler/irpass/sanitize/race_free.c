@@ -58,6 +58,12 @@ void race_free_add(struct race_free *all, const struct access *access)
     }
 }
 
+void race_free_share(struct race_free *all)
+{
+    all->unknown = true;
+    all->unknown_written = true;
+}
+
 uint32_t race_free_when(const struct race_free *all, const struct access *access)
 {
     if (!access->root || !LLVMIsAArgument(access->root)) {

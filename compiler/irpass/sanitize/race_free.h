@@ -20,6 +20,8 @@ void race_free_find(struct compilation *compilation, LLVMModuleRef copy);
 struct race_free race_free_begin(struct compilation *compilation, LLVMValueRef kernel);
 /* An access of global memory that is noted. */
 void race_free_add(struct race_free *all, const struct access *access);
+/* Others than this kernel may access anything meanwhile. */
+void race_free_share(struct race_free *all);
 /* PPU_SANITIZER_*: launches of which these are true have no race with the access; 0: any may have. After all were
  * added. */
 uint32_t race_free_when(const struct race_free *all, const struct access *access);

@@ -25,6 +25,11 @@ bool sanitize_marks(const struct compilation *compilation, LLVMValueRef kernel)
     return (compilation->options->sanitize & PPU_SANITIZE_UNINIT) != 0 && sanitize_is_bounded(compilation, kernel);
 }
 
+bool sanitize_notes(const struct compilation *compilation)
+{
+    return (compilation->options->sanitize & NOTED) != 0;
+}
+
 bool sanitize_has_cells(const struct compilation *compilation, LLVMValueRef kernel)
 {
     const uint32_t checks = compilation->options->sanitize;
@@ -58,7 +63,7 @@ static void check_function(struct compilation *compilation, LLVMValueRef functio
     if ((checks & PPU_SANITIZE_ADDRESS) != 0) {
         address_check(compilation, function);
     }
-    if ((checks & NOTED) != 0 && sanitize_has_cells(compilation, function) && !blind) {
+    if (sanitize_notes(compilation) && ir_is_kernel(function) && !blind) {
         race_check(compilation, function);
     }
     if ((checks & PPU_SANITIZE_ARGUMENT) != 0) {
@@ -81,4 +86,5 @@ void sanitize(struct compilation *compilation)
             check_function(compilation, f, blind);
         }
     }
+    race_forget_clocks(compilation);
 }

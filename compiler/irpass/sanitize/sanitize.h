@@ -13,7 +13,9 @@ void sanitize_linked(struct compilation *compilation);
 bool sanitize_is_bounded(const struct compilation *compilation, LLVMValueRef kernel);
 /* True when it marks the bytes that it writes (PPU_KERNEL_MARKS). */
 bool sanitize_marks(const struct compilation *compilation, LLVMValueRef kernel);
-/* True when it notes what it does in cells (PPU_KERNEL_CELLS). */
+/* True when kernels note what they do to memory or at barriers. */
+bool sanitize_notes(const struct compilation *compilation);
+/* True when it needs cells for what it notes (PPU_KERNEL_CELLS). */
 bool sanitize_has_cells(const struct compilation *compilation, LLVMValueRef kernel);
 
 #endif

@@ -26,6 +26,7 @@ INLINE device_event_t new_event(global struct ppu_nest *nest, uint references)
         event->status = 1;
         event->list = 0;
         event->capture = 0;
+        event->first_group = 0;
         for (uint i = 0; i < 4; i++) {
             event->began[i] = event->left[i] = event->ended[i] = 0;
         }

@@ -12,6 +12,7 @@
 #include "ppu/child.h"
 #include "ppu/devlib.h"
 #include "ppu/nest.h"
+#include "ppu/sanitizer.h"
 #include "primitive.h"
 #include "word.h"
 
@@ -169,6 +170,15 @@ INLINE void put_implicit_args(global uchar *param, constant struct ppu_child *ch
         put64(param, child->implicit_at + IMPLICIT_PRINTF_VA, launch64(IMPLICIT_PRINTF_VA));
         put64(param, child->implicit_at + IMPLICIT_VARIABLES_VA, launch64(IMPLICIT_VARIABLES_VA));
         *(global uint *)(param + child->implicit_at + IMPLICIT_TABLES) = __ppu_launch(IMPLICIT_TABLES);
+    }
+}
+
+/* Numbers the groups of a task for checks (ppu/sanitizer.h); NO_GROUPS: they are not looked at. */
+INLINE void put_first_group(global uchar *param, constant struct ppu_child *child, uint first)
+{
+    if (child->implicit_at != 0) {
+        global uint *tables = (global uint *)(param + child->implicit_at + IMPLICIT_TABLES);
+        *tables = (*tables & ((1u << PPU_SANITIZER_FIRST_GROUP) - 1)) | first << PPU_SANITIZER_FIRST_GROUP;
     }
 }
 

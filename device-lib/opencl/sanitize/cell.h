@@ -27,10 +27,20 @@ INLINE ulong load64(global ulong *at)
     return __opencl_atomic_load((volatile global atomic_ulong *)at, memory_order_relaxed, memory_scope_device);
 }
 
+/* Number of the first group: not 0 for kernels that kernels enqueue, in programs that do. */
+INLINE uint first_group(void)
+{
+#ifdef NESTED
+    return __ppu_launch(IMPLICIT_TABLES) >> PPU_SANITIZER_FIRST_GROUP;
+#else
+    return 0;
+#endif
+}
+
 /* NULL: this launch has none. */
 INLINE cells_t cells(void)
 {
-    if ((__ppu_launch(IMPLICIT_TABLES) & PPU_SANITIZER_HAS_CELLS) == 0) {
+    if ((__ppu_launch(IMPLICIT_TABLES) & PPU_SANITIZER_HAS_CELLS) == 0 || first_group() == PPU_SANITIZER_NO_GROUPS) {
         return 0;
     }
     return (cells_t)((global uchar *)ranges() + sizeof(struct ppu_sanitizer_table));
@@ -77,7 +87,8 @@ INLINE uint cell_of(cells_t all, ulong key, uint width_log2)
 
 INLINE uint group_number(void)
 {
-    return (__ppu_sr(PPU_SR_CTA_Z) * __ppu_sr(PPU_SR_NCTA_Y) + __ppu_sr(PPU_SR_CTA_Y)) * __ppu_sr(PPU_SR_NCTA_X) +
+    return first_group() +
+           (__ppu_sr(PPU_SR_CTA_Z) * __ppu_sr(PPU_SR_NCTA_Y) + __ppu_sr(PPU_SR_CTA_Y)) * __ppu_sr(PPU_SR_NCTA_X) +
            __ppu_sr(PPU_SR_CTA_X);
 }
 
@@ -87,9 +98,14 @@ INLINE uint work_items(void)
     return __ppu_sr(PPU_SR_SIZE_X) * __ppu_sr(PPU_SR_SIZE_Y) * __ppu_sr(PPU_SR_SIZE_Z);
 }
 
+INLINE uint cell_of_group(cells_t all, uint group)
+{
+    return cell_of(all, PPU_SANITIZER_KEY_GROUP | group, 0);
+}
+
 INLINE uint group_cell(cells_t all)
 {
-    return cell_of(all, PPU_SANITIZER_KEY_GROUP | group_number(), 0);
+    return cell_of_group(all, group_number());
 }
 
 #endif

@@ -1,21 +1,29 @@
 /* SPDX-License-Identifier: MIT */
 /* Finds data races and barriers that not all work-items reach. What was done to memory is noted in cells (cell.h). */
-#include "cell.h"
+#include "nest.h"
 
 /* ---- data races ---- */
 
-/* Who this is, when, and where in the source: work-item 32 bits, barriers passed 12, format + 1 20. */
-INLINE ulong self(uint format, uint epoch)
+/* Who this is, when, and where in the source; `when`: barriers passed, and kernels enqueued (ppu/sanitizer.h). */
+INLINE ulong self(uint format, uint when)
 {
-    return (ulong)(group_number() << 10 | __ppu_sr(PPU_SR_TID)) << 32 | (ulong)epoch << 20 | (format + 1);
+    return (ulong)work_item_number() << PPU_SANITIZER_NOTE_ID | (ulong)when << PPU_SANITIZER_NOTE_WHEN | (format + 1);
 }
 
-/* True when nothing orders what the other did before what this one does now. */
-INLINE bool is_unordered(ulong other, ulong me)
+/* True when nothing in their kernel orders what the other did before what this one does now. */
+INLINE bool is_apart(ulong other, ulong me)
 {
     ulong differs = other ^ me;
 
-    return other != 0 && differs >> 32 != 0 && (differs >> 42 != 0 || (differs >> 20 & 0xfff) == 0);
+    return other != 0 && differs >> PPU_SANITIZER_NOTE_ID != 0 &&
+           (differs >> PPU_SANITIZER_NOTE_GROUP != 0 ||
+            (differs >> PPU_SANITIZER_NOTE_BARRIERS & PPU_SANITIZER_EPOCHS) == 0);
+}
+
+/* The same, also of what is enqueued. */
+INLINE bool is_unordered(cells_t all, ulong other, ulong me)
+{
+    return is_apart(other, me) && !is_nest_ordered(all, other, me);
 }
 
 /* The same for two work-items of a group between the same barriers: who is ordered with the one is with the other. */
@@ -23,7 +31,7 @@ INLINE bool is_beside(ulong other, ulong me)
 {
     ulong differs = other ^ me;
 
-    return differs >> 42 == 0 && (differs >> 20 & 0xfff) == 0;
+    return differs >> PPU_SANITIZER_NOTE_GROUP == 0 && (differs & 0xffff0000u) == 0;
 }
 
 /* One that has learned of others by an atomic operation or a fence may know that they are done. */
@@ -35,35 +43,15 @@ INLINE bool has_acquired(void)
     return group == NO_CELL || all->write[group] != 0;
 }
 
-/* Threads of a group along a dimension: the last one may have fewer. */
-INLINE uint group_size(uint group, uint groups, uint whole, uint last)
-{
-    return group + 1 == groups ? last : whole;
-}
-
-INLINE void put_other(global uint *words, uint number, uint tid)
-{
-    const uint groups_x = __ppu_sr(PPU_SR_NCTA_X), groups_y = __ppu_sr(PPU_SR_NCTA_Y);
-    const uint group_x = number % groups_x, group_y = number / groups_x % groups_y;
-    const uint x = group_size(group_x, groups_x, __ppu_sr(PPU_SR_NTID_X), __ppu_sr(PPU_SR_LAST_X));
-    const uint y = group_size(group_y, groups_y, __ppu_sr(PPU_SR_NTID_Y), __ppu_sr(PPU_SR_LAST_Y));
-
-    words[PPU_SANITIZER_OTHER_LOCAL_ID] = tid % x;
-    words[PPU_SANITIZER_OTHER_LOCAL_ID + 1] = tid / x % y;
-    words[PPU_SANITIZER_OTHER_LOCAL_ID + 2] = tid / x / y;
-    words[PPU_SANITIZER_OTHER_GROUP_ID] = group_x;
-    words[PPU_SANITIZER_OTHER_GROUP_ID + 1] = group_y;
-    words[PPU_SANITIZER_OTHER_GROUP_ID + 2] = number / groups_x / groups_y;
-}
-
 INLINE void report_race(uint format, ulong address, ulong value, ulong other)
 {
     global uint *words = has_acquired() ? 0 : record_begin(format);
 
     if (words != 0) {
         put_report(words, address, 0, 0, value);
-        words[PPU_SANITIZER_OTHER_FORMAT] = (uint)other & 0xfffff;
-        put_other(words, (uint)(other >> 42), (uint)(other >> 32) & 0x3ff);
+        words[PPU_SANITIZER_OTHER_FORMAT] = (uint)other & PPU_SANITIZER_FORMATS;
+        put_other(words, (uint)(other >> PPU_SANITIZER_NOTE_GROUP),
+                  (uint)(other >> PPU_SANITIZER_NOTE_ID) & PPU_SANITIZER_IDS);
     }
 }
 
@@ -77,15 +65,16 @@ INLINE ulong memory_key(ulong address, uint width_log2, uint what)
                : PPU_SANITIZER_KEY_GLOBAL | width | address;
 }
 
-INLINE bool can_tell(uint format, uint epoch)
+INLINE bool can_tell(uint format, uint when)
 {
-    return format < 0xfffff && epoch < PPU_SANITIZER_EPOCHS && group_number() < 1u << 22;
+    return format < PPU_SANITIZER_FORMATS && barriers_of(when) < PPU_SANITIZER_EPOCHS &&
+           group_number() < PPU_SANITIZER_GROUPS;
 }
 
 /* The cell of a place in memory; NO_CELL: what is done there cannot be told, or there is no room. */
-INLINE uint cell_at(cells_t all, uint format, ulong address, uint width_log2, uint what, uint epoch)
+INLINE uint cell_at(cells_t all, uint format, ulong address, uint width_log2, uint what, uint when)
 {
-    return can_tell(format, epoch) ? cell_of(all, memory_key(address, width_log2, what), width_log2) : NO_CELL;
+    return can_tell(format, when) ? cell_of(all, memory_key(address, width_log2, what), width_log2) : NO_CELL;
 }
 
 /*
@@ -106,58 +95,58 @@ INLINE void note(global ulong *last, global ulong *other, ulong me)
         }
     }
     before = exchange(last, me);
-    if (is_unordered(before, me)) {
+    if (is_apart(before, me)) {
         exchange(other, before);
     }
 }
 
 /* One of two notes that nothing orders with what this work-item does; else one that something does, or 0. */
-INLINE ulong unordered_of(global ulong *last, global ulong *other, ulong me)
+INLINE ulong unordered_of(cells_t all, global ulong *last, global ulong *other, ulong me)
 {
     ulong found = load64(last);
 
-    return is_unordered(found, me) ? found : load64(other);
+    return is_unordered(all, found, me) ? found : load64(other);
 }
 
 /* `other`, when nothing orders it; else such a load, if the kernel notes any. */
 INLINE ulong unordered_read(cells_t all, uint cell, ulong other, ulong me, uint what)
 {
-    if ((what & PPU_SANITIZER_NOTE_READS) == 0 || is_unordered(other, me)) {
+    if ((what & PPU_SANITIZER_NOTE_READS) == 0 || is_unordered(all, other, me)) {
         return other;
     }
-    return unordered_of(&all->read[cell], &all->other_read[cell], me);
+    return unordered_of(all, &all->read[cell], &all->other_read[cell], me);
 }
 
 /* The same of an atomic operation. */
 INLINE ulong unordered_update(cells_t all, uint cell, ulong other, ulong me, uint what)
 {
-    if ((what & PPU_SANITIZER_NOTE_UPDATES) == 0 || is_unordered(other, me)) {
+    if ((what & PPU_SANITIZER_NOTE_UPDATES) == 0 || is_unordered(all, other, me)) {
         return other;
     }
-    return unordered_of(&all->update[cell], &all->other_update[cell], me);
+    return unordered_of(all, &all->update[cell], &all->other_update[cell], me);
 }
 
-void CALLED __ppu_sanitizer_reads(uint format, ulong address, uint width_log2, uint what, uint epoch)
+void CALLED __ppu_sanitizer_reads(uint format, ulong address, uint width_log2, uint what, uint when)
 {
     cells_t all = cells();
-    ulong me = self(format, epoch);
-    uint cell = cell_at(all, format, address, width_log2, what, epoch);
+    ulong me = self(format, when);
+    uint cell = cell_at(all, format, address, width_log2, what, when);
 
     if (cell == NO_CELL) {
         return;
     }
     note(&all->read[cell], &all->other_read[cell], me);
     ulong other = unordered_update(all, cell, load64(&all->write[cell]), me, what);
-    if (is_unordered(other, me)) {
+    if (is_unordered(all, other, me)) {
         report_race(format, address, 0, other);
     }
 }
 
-void CALLED __ppu_sanitizer_writes(uint format, ulong address, uint width_log2, uint what, uint epoch, ulong value)
+void CALLED __ppu_sanitizer_writes(uint format, ulong address, uint width_log2, uint what, uint when, ulong value)
 {
     cells_t all = cells();
-    ulong me = self(format, epoch);
-    uint cell = cell_at(all, format, address, width_log2, what, epoch);
+    ulong me = self(format, when);
+    uint cell = cell_at(all, format, address, width_log2, what, when);
 
     if (cell == NO_CELL) {
         return;
@@ -165,37 +154,37 @@ void CALLED __ppu_sanitizer_writes(uint format, ulong address, uint width_log2, 
     ulong other = load64(&all->write[cell]) != me ? exchange(&all->write[cell], me) : 0;
     other = unordered_read(all, cell, other, me, what);
     other = unordered_update(all, cell, other, me, what);
-    if (is_unordered(other, me)) {
+    if (is_unordered(all, other, me)) {
         report_race(format, address, value, other);
     }
 }
 
 /* An atomic operation that writes: it races with plain accesses alone. */
-void CALLED __ppu_sanitizer_updates(uint format, ulong address, uint width_log2, uint what, uint epoch, ulong value)
+void CALLED __ppu_sanitizer_updates(uint format, ulong address, uint width_log2, uint what, uint when, ulong value)
 {
     cells_t all = cells();
-    ulong me = self(format, epoch);
-    uint cell = cell_at(all, format, address, width_log2, what, epoch);
+    ulong me = self(format, when);
+    uint cell = cell_at(all, format, address, width_log2, what, when);
 
     if (cell == NO_CELL) {
         return;
     }
     note(&all->update[cell], &all->other_update[cell], me);
     ulong other = unordered_read(all, cell, load64(&all->write[cell]), me, what);
-    if (is_unordered(other, me)) {
+    if (is_unordered(all, other, me)) {
         report_race(format, address, value, other);
     }
 }
 
 /* An atomic load: it races with plain stores alone, and is not noted, as atomic operations would be taken for others. */
-void CALLED __ppu_sanitizer_looks(uint format, ulong address, uint width_log2, uint what, uint epoch)
+void CALLED __ppu_sanitizer_looks(uint format, ulong address, uint width_log2, uint what, uint when)
 {
     cells_t all = cells();
-    ulong me = self(format, epoch);
-    uint cell = cell_at(all, format, address, width_log2, what, epoch);
+    ulong me = self(format, when);
+    uint cell = cell_at(all, format, address, width_log2, what, when);
     ulong other = cell != NO_CELL ? load64(&all->write[cell]) : 0;
 
-    if (is_unordered(other, me)) {
+    if (is_unordered(all, other, me)) {
         report_race(format, address, 0, other);
     }
 }
@@ -207,6 +196,7 @@ void CALLED __ppu_sanitizer_acquires(void)
 
     if (group != NO_CELL && all->write[group] == 0) {
         exchange(&all->write[group], 1);
+        all->acquired = 1;
     }
 }
 
@@ -219,9 +209,10 @@ INLINE uint barrier_cell(cells_t all, uint epoch)
                : NO_CELL;
 }
 
-/* Before a barrier: counts who comes to it, and from where. `epoch`: barriers that this work-item has passed. */
-void CALLED __ppu_sanitizer_arrives(uint format, uint epoch)
+/* Before a barrier: counts who comes to it, and from where. */
+void CALLED __ppu_sanitizer_arrives(uint format, uint when)
 {
+    const uint epoch = barriers_of(when);
     cells_t all = cells();
     uint cell = barrier_cell(all, epoch);
 
@@ -241,8 +232,9 @@ void CALLED __ppu_sanitizer_arrives(uint format, uint epoch)
 }
 
 /* Behind it: all work-items of the group should have come. Nobody can have come to the one after the next yet. */
-void CALLED __ppu_sanitizer_passes(uint format, uint epoch)
+void CALLED __ppu_sanitizer_passes(uint format, uint when)
 {
+    const uint epoch = barriers_of(when);
     cells_t all = cells();
     uint cell = barrier_cell(all, epoch);
 
