@@ -210,8 +210,8 @@ __attribute__((always_inline)) bool kit_row(const struct exec *x, const struct c
     const uint32_t step = alike ? 0 : bytes, all = step * (wave - 1) + bytes;
 
     if ((offsets && ((x->steady >> reg & 1u) == 0 || (!alike && x->step[reg] != (indexed ? 1 : bytes)))) ||
-        (store && alike) || (uint32_t)offset > UINT32_MAX - step * (wave - 1) || at % bytes != 0 || in >= page->bytes ||
-        page->bytes - in < all || x->sm->pending_adds.base) {
+        (store && alike) || code_lanes_wrap(indexed, offset, step * (wave - 1)) || at % bytes != 0 ||
+        in >= page->bytes || page->bytes - in < all || x->sm->pending_adds.base) {
         return false;
     }
     out->host = page->host + in;
@@ -253,7 +253,7 @@ __attribute__((always_inline)) bool kit_near(const struct exec *x, const struct 
     const uint64_t offset = ppu_isa_lane_offset(indexed != 0, bytes, first), at = base + offset, in = at - page->first;
     const uint32_t more = step * bytes * (wave - 1), all = more + bytes;
 
-    if ((uint32_t)offset > UINT32_MAX - more || at % bytes != 0 || in >= page->bytes || page->bytes - in < all) {
+    if (code_lanes_wrap(indexed, offset, more) || at % bytes != 0 || in >= page->bytes || page->bytes - in < all) {
         return false;
     }
     out->host = page->host + in;

@@ -335,6 +335,55 @@ static void straight_by_hand(void **state)
     }
 }
 
+/* ---- indexes that wrap ---- */
+
+#define FURTHER 0x100000000ull /* from where an index that wraps leads to where it would, were it a longer number */
+#define WRAPPED 16u            /* the first lane whose index does */
+#define WRAPPED_AT 0x10000u    /* where that leads to */
+
+/* s4: the lowest index leads to WRAPPED_AT of the data, and the highest 2^32 - 1 bytes behind it; v9: indexes that
+ * wrap. */
+#define WRAPPING BEGIN "mov s4, 0x80010000\nmov s5, 0\nadd64 s4, s0, s4\nrdsr v9, %tid\nadd v9, v9, 0x7ffffff0\n"
+
+static const char *const wrapping_kernels[] = {
+    /* interpreted, and straight */
+    WRAPPING "ldg.u8 v2, [s4+v9*1]\n" STORES,
+    /* in a loop with effects, and in one without */
+    WRAPPING "mov s8, 0\nloop: add v3, v3, 1\nxor v4, v4, v3\nldg.u8 v2, [s4+v9*1]\nmad v3, v4, v5, v3\n"
+             "stg.b32 v3, [s0+v1+0x8000]\nadd s8, s8, 1\nisetp.ne.s p7, s8, 40\n@p7 bra loop\n" STORES,
+    WRAPPING "mov s8, 0\nloop: add v3, v3, 1\nxor v4, v4, v3\nldg.u8 v2, [s4+v9*1]\nmad v3, v4, v5, v3\n"
+             "add s8, s8, 1\nisetp.ne.s p7, s8, 40\n@p7 bra loop\n" STORES,
+};
+
+static void check_wrapped(struct rig *rig, const char *text, const uint8_t *input)
+{
+    const uint32_t *const out = rig_data(rig, 0x20000);
+
+    map_page(rig->board, CONTEXT, DATA_VA + FURTHER, DATA_AT + 0x100000u, PPU_PTE_64K, 0);
+    map_page(rig->board, CONTEXT, DATA_VA + FURTHER + WRAPPED_AT, DATA_AT + 0x110000u, PPU_PTE_64K, 0);
+    memset(rig_data(rig, 0x100000), 0x77, PPU_PAGE_64K);
+    memset(rig_data(rig, 0x110000), 0x99, PPU_PAGE_64K);
+    run(rig, text, 32, 32, input);
+    for (uint32_t lane = 0; lane < 32; lane++) {
+        assert_int_equal(out[lane], lane < WRAPPED ? 0x77 : input[WRAPPED_AT + lane - WRAPPED]);
+    }
+}
+
+static void wrapped_indexes(void **state)
+{
+    struct pair *p = *state;
+    uint8_t *input = malloc(INPUT_BYTES);
+
+    assert_non_null(input);
+    random_bytes(&p->random, input, INPUT_BYTES);
+    for (uint32_t i = 0; i < PPU_ARRAY_SIZE(wrapping_kernels); i++) {
+        printf("# wrapping kernel %u\n", i);
+        check_wrapped(p->plain, wrapping_kernels[i], input);
+        check_wrapped(p->tier, wrapping_kernels[i], input);
+    }
+    free(input);
+}
+
 /* ---- code that gives way ---- */
 
 #define FAR 0x10000u /* from one program to another that lies in the same place of an SM's decoded code */
@@ -599,6 +648,7 @@ int main(void)
     static const struct CMUnitTest tests[] = {
         { "translated loops do what the interpreter does [A7][A8]", by_hand, setup, teardown, NULL },
         { "so does straight code [A7][A8]", straight_by_hand, setup, teardown, NULL },
+        { "indexes that wrap lead back [D1]", wrapped_indexes, setup, teardown, NULL },
         { "programs that drive each other out have their translations [A7]", beside_each_other, setup, teardown, NULL },
         { "so do loops of random programs [A7][E3]", by_chance, setup, teardown, NULL },
         { "a translation that does not come stops nobody [A7]", without_answer, setup, teardown, NULL },

@@ -58,4 +58,15 @@ struct code_window {
     uint64_t start;               /* dist_task.start of the task */
 };
 
+/*
+ * True when lanes whose words follow one another may have addresses that do not: those from what the first adds, to
+ * `more` bytes behind it. Offsets end with 32 bits, indexes have a sign.
+ */
+static inline bool code_lanes_wrap(bool indexed, uint64_t first, uint32_t more)
+{
+    const uint32_t most = indexed ? INT32_MAX : UINT32_MAX;
+
+    return ((uint32_t)first & most) > most - more;
+}
+
 #endif
