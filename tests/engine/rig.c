@@ -5,6 +5,7 @@
 
 #include "ppu/mmu.h"
 #include "ppu/ring.h"
+#include "qemu-device/core/sm/pool.h"
 #include "tools/asm/file.h"
 
 #include <stdio.h>
@@ -230,9 +231,15 @@ static void take_faults(struct rig *rig, struct outcome *outcome)
 
 bool rig_wait(struct rig *rig, uint32_t slot, struct outcome *outcome)
 {
+    uint64_t made = 0;
+
     *outcome = (struct outcome){ .faulted = false };
     for (uint32_t step = 0; step < WAIT_STEPS; step++) {
+        const uint64_t now_made = sm_translations(rig->board->core);
         bool ended = false;
+
+        step = now_made != made ? 0 : step; /* what the task waits for comes, by and by */
+        made = now_made;
 
         while (!ended && ring_pop(rig->board, PPU_RING_SLOT, &outcome->event)) {
             ended = outcome->event.kind != PPU_SLOT_FLUSHED && outcome->event.slot == slot;

@@ -27,6 +27,8 @@
 #define TURNS 37u
 #define PROGRAMS 4u
 #define NS_PER_S 1000000000u
+#define PAUSES 20u
+#define MOST_PAUSE_NS 10000000u /* of one that the host does not disturb */
 
 struct pair {
     struct rig *plain;
@@ -527,6 +529,7 @@ static void without_answer(void **state)
 {
     struct pair *p = *state;
     struct outcome outcome;
+    uint64_t least_ns = UINT64_MAX;
     int ends[2];
 
     assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
@@ -537,10 +540,16 @@ static void without_answer(void **state)
     const struct ppu_tmd tmd = prepare(rig, kernels[0], 32, (uint32_t[3]){ 128, 1, 1 }, 3, input);
     rig_start(rig, 0, &tmd);
     nanosleep(&(struct timespec){ 0, 100000000 }, NULL);
-    const uint64_t before_ns = now_ns();
-    core_pause(rig->board->core);
-    core_resume(rig->board->core);
-    assert_true(now_ns() - before_ns < NS_PER_S / 2);
+    for (uint32_t i = 0; i < PAUSES; i++) {
+        const uint64_t before_ns = now_ns();
+        core_pause(rig->board->core);
+        const uint64_t took_ns = now_ns() - before_ns;
+        core_resume(rig->board->core);
+        least_ns = PPU_MIN(least_ns, took_ns);
+        nanosleep(&(struct timespec){ 0, 2000000 }, NULL);
+    }
+    printf("# the shortest of %u pauses took %llu us\n", PAUSES, (unsigned long long)least_ns / 1000);
+    assert_true(least_ns < MOST_PAUSE_NS);
     close(ends[1]);
     assert_true(rig_wait(rig, 0, &outcome));
     assert_memory_equal(rig_data(p->plain, 0), rig_data(rig, 0), INPUT_BYTES);
