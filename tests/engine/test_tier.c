@@ -399,7 +399,7 @@ static const char *const beside_texts[] = {
 };
 
 /* Puts a program far from the begin of the code, and returns a task of it in the slot. */
-static struct ppu_tmd place_beside(struct rig *rig, uint32_t slot)
+static struct ppu_tmd load_beside(struct rig *rig, uint32_t slot)
 {
     const struct params params = { DATA_VA, TURNS_BESIDE, 0.37f };
     const uint32_t at = slot * FAR;
@@ -443,7 +443,7 @@ static void beside_each_other(void **state)
 {
     struct pair *p = *state;
     struct rig *const rig = p->tier;
-    const struct ppu_tmd loop = place_beside(rig, 1), straight = place_beside(rig, 0);
+    const struct ppu_tmd loop = load_beside(rig, 1), straight = load_beside(rig, 0);
 
     run_slots(rig, (const struct ppu_tmd *[2]){ &straight, NULL });
     run_slots(rig, (const struct ppu_tmd *[2]){ NULL, &loop });
