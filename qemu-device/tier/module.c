@@ -7,6 +7,6 @@ extern const struct tier_module ppu_tier_module;
 
 const struct tier_module ppu_tier_module = {
     .layout = tier_layout,
-    .prepare = tier_prepare,
-    .translate = tier_translate,
+    .prepare = translate_prepare,
+    .translate = translate_unit,
 };

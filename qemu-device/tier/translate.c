@@ -35,7 +35,7 @@ BYTES_OF_FILE(kit_v4, KIT_V4_FILE);
 static enum tier_level level;        /* of the kit */
 static LLVMTargetMachineRef machine; /* NULL: LLVM has none for this host */
 
-bool tier_prepare(enum tier_level wanted)
+bool translate_prepare(enum tier_level wanted)
 {
     char *const triple = LLVMGetDefaultTargetTriple();
     LLVMTargetRef target;
@@ -184,7 +184,7 @@ static bool look(struct writer *t, struct tier_code_bytes *out)
     return own >= 2 * others && own != 0;
 }
 
-bool tier_translate(const struct tier_unit *unit, bool always, struct tier_code_bytes *out)
+bool translate_unit(const struct tier_unit *unit, bool always, struct tier_code_bytes *out)
 {
     struct writer t = { .unit = unit, .room = level == TIER_LEVEL_V4 ? ROOM_V4 : ROOM_V3 };
 

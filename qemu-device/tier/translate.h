@@ -8,7 +8,7 @@
 #include "qemu-device/core/tier/unit.h"
 
 /* As in struct tier_module. */
-bool tier_prepare(enum tier_level level);
-bool tier_translate(const struct tier_unit *unit, bool always, struct tier_code_bytes *out);
+bool translate_prepare(enum tier_level level);
+bool translate_unit(const struct tier_unit *unit, bool always, struct tier_code_bytes *out);
 
 #endif

@@ -57,7 +57,7 @@ void neighbour_map(struct board *board)
 /* Puts the victim's words in the place of those of the text. */
 static void write_code(const struct neighbour *victim, const struct ppu_program_view *view)
 {
-    uint64_t *const code = (uint64_t *)(void *)(victim->board->vram + NEIGHBOUR_AT);
+    uint64_t *const code = (uint64_t *)(void *)(victim->board->vram + NEIGHBOUR_AT + victim->code_at);
 
     memcpy(code, view->code, view->header->code_bytes);
     for (uint32_t i = 0; i < view->header->code_bytes / PPU_INSN_BYTES; i++) {
@@ -78,7 +78,7 @@ void neighbour_start(const struct neighbour *victim)
 
     neighbour_assembled(text, &image, &view);
     write_code(victim, &view);
-    tmd.code_va = VA;
+    tmd.code_va = VA + victim->code_at;
     tmd.code_bytes = view.header->code_bytes;
     tmd.context = NEIGHBOUR_CONTEXT;
     tmd.vregs = NEIGHBOUR_VREGS;

@@ -21,6 +21,7 @@ struct neighbour {
     struct board *board;
     uint32_t magic; /* its words in registers and shared memory, within NEIGHBOUR_MASK */
     uint32_t shared_magic;
+    uint32_t code_at; /* in its page: where another's code makes the SM forget it, or not */
 };
 
 /* The text assembled, once; what is wrong with it is a finding. */

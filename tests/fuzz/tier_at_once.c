@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef _DEFAULT_SOURCE
+#define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
+#endif
+#include "tests/fuzz/tier_at_once.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "qemu-device/core/core.h"
+#include "qemu-device/core/tier/tier.h"
+#include "qemu-device/core/tier/translator.h"
+#include "qemu-device/core/tier/unit.h"
+#include "qemu-device/tier/ops.h"
+#include "qemu-device/tier/translate.h"
+#include "tests/fuzz/input.h"
+
+#define MOST_ENTRIES 2048u /* that are kept from input to input: a translation takes longer than all else */
+
+struct tier_entry {
+    struct tier_entry *next; /* taken last first */
+    uint32_t users;
+    enum tier_state state;
+    struct tier_translation translation; /* whose code is enter() */
+    tier_code *code;
+    size_t unit_bytes;
+    struct tier_unit unit;
+};
+
+struct tier {
+    uint64_t made;
+};
+
+static struct tier_entry *entries;
+static uint32_t entry_count;
+static struct tier_at_once_counts counts;
+
+/* ---- code ---- */
+
+/* As the program that translates (tools/translator/make.c). */
+static enum tier_level level_of_host(void)
+{
+#ifdef __x86_64__
+    const bool v3 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi") &&
+                    __builtin_cpu_supports("bmi2");
+    const bool v4 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+                    __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
+                    __builtin_cpu_supports("avx512vl");
+
+    return v3 && v4 ? TIER_LEVEL_V4 : v3 ? TIER_LEVEL_V3 : TIER_LEVEL_NONE;
+#else
+    return TIER_LEVEL_NONE;
+#endif
+}
+
+bool tier_at_once_works(void)
+{
+    static bool tried, works;
+
+    works = tried ? works : translate_prepare(level_of_host());
+    tried = true;
+    return works;
+}
+
+/* Enters the code of the head's entry, and counts what it does. */
+static void enter(struct exec *x, const struct code_insn *head, struct tier_turn *turn, const struct tier_calls *calls)
+{
+    const struct tier_entry *const entry = x->sm->heads->head[(uintptr_t)head / 64 % TIER_HEADS].entry;
+    const uint32_t before = turn->done;
+
+    entry->code(x, head, turn, calls);
+    counts.entered++;
+    counts.executed += turn->done - before;
+    if (entry->unit.straight) {
+        counts.executed_straight += turn->done - before;
+    }
+}
+
+/* A loop of which the interpreter would do too much has no translation, whatever is asked for. */
+static bool may_be_refused(const struct tier_unit *unit)
+{
+    uint32_t own = 0, others = 0;
+
+    for (uint32_t n = 0; n < unit->insns && !unit->straight; n++) {
+        const enum tier_kind kind = tier_kind_of(unit, &unit->insn[n]);
+        others += kind == KIND_OTHER;
+        own += kind != KIND_OTHER && kind != KIND_LEAVE && kind != KIND_CONTROL;
+    }
+    return !unit->straight && (own < 2 * others || own == 0);
+}
+
+/* Never writable and executable at once, as in a device. */
+static void map_code(const struct tier_code_bytes *code, struct tier_entry *entry)
+{
+    void *const memory = mmap(NULL, code->bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    if (memory == MAP_FAILED) {
+        abort();
+    }
+    memcpy(memory, code->at, code->bytes);
+    if (mprotect(memory, code->bytes, PROT_READ | PROT_EXEC) != 0) {
+        abort();
+    }
+    entry->translation = (struct tier_translation){ .code = enter,
+                                                    .vregs = code->vregs,
+                                                    .wave = code->wave,
+                                                    .insns = code->insns,
+                                                    .memory = memory,
+                                                    .bytes = code->bytes };
+    const uintptr_t at = (uintptr_t)memory + code->entry;
+    memcpy(&entry->code, &at, sizeof(entry->code));
+}
+
+static void translate(struct tier_entry *entry)
+{
+    struct tier_code_bytes code = { 0 };
+
+    entry->state = TIER_IS_NEVER;
+    if (tier_at_once_works() && translate_unit(&entry->unit, true, &code)) {
+        map_code(&code, entry);
+        entry->state = TIER_IS_THERE;
+    } else if (tier_at_once_works() && !may_be_refused(&entry->unit)) {
+        fuzz_found("a unit of %u instructions that can be translated is not", entry->unit.insns);
+    }
+    free(code.at);
+}
+
+/* ---- entries ---- */
+
+static void entry_free(struct tier_entry *entry)
+{
+    if (entry->state == TIER_IS_THERE) {
+        translation_free(&entry->translation);
+    }
+    free(entry);
+    entry_count--;
+}
+
+/* The one that was taken longest ago goes, of those that nobody uses. */
+static void make_room(void)
+{
+    struct tier_entry **oldest = NULL;
+
+    for (struct tier_entry **at = &entries; *at; at = &(*at)->next) {
+        oldest = (*at)->users == 0 ? at : oldest;
+    }
+    if (oldest) {
+        struct tier_entry *const entry = *oldest;
+        *oldest = entry->next;
+        entry_free(entry);
+    }
+}
+
+static struct tier_entry *entry_new(const struct tier_unit *unit, size_t bytes)
+{
+    struct tier_entry *const entry = calloc(1, sizeof(*entry));
+
+    if (!entry) {
+        abort();
+    }
+    memcpy(&entry->unit, unit, bytes);
+    entry->unit_bytes = bytes;
+    entry_count++;
+    translate(entry);
+    return entry;
+}
+
+static struct tier_entry *entry_find(const struct tier_unit *unit, size_t bytes)
+{
+    for (struct tier_entry **at = &entries; *at; at = &(*at)->next) {
+        struct tier_entry *const entry = *at;
+        if (entry->unit_bytes == bytes && memcmp(&entry->unit, unit, bytes) == 0) {
+            *at = entry->next;
+            return entry;
+        }
+    }
+    return NULL;
+}
+
+/* ---- tier.h ---- */
+
+struct tier_entry *tier_take(struct tier *tier, const struct tier_unit *unit)
+{
+    const size_t bytes = tier_unit_bytes(unit);
+    struct tier_entry *entry = entry_find(unit, bytes);
+
+    if (!entry && entry_count >= MOST_ENTRIES) {
+        make_room();
+    }
+    entry = entry ? entry : entry_new(unit, bytes);
+    entry->next = entries;
+    entries = entry;
+    entry->users++;
+    counts.asked++;
+    counts.given += entry->state == TIER_IS_THERE;
+    tier->made += entry->state == TIER_IS_THERE;
+    return entry;
+}
+
+struct tier_entry *tier_take_made(struct tier *tier, const struct tier_unit *unit)
+{
+    return tier_take(tier, unit);
+}
+
+void tier_give(struct tier *tier, struct tier_entry *entry, uint32_t times)
+{
+    (void)tier;
+    (void)times;
+    entry->users--;
+}
+
+/* Nothing is absent: what can be made was made when it was taken. */
+void tier_translate(struct tier *tier, struct tier_entry *entry, uint32_t times)
+{
+    (void)tier;
+    (void)entry;
+    (void)times;
+}
+
+void tier_await(struct tier *tier, const struct tier_entry *entry, const uint32_t *attention)
+{
+    (void)tier;
+    (void)entry;
+    (void)attention;
+}
+
+enum tier_state tier_look(const struct tier_entry *entry, const struct tier_translation **translation)
+{
+    *translation = entry->state == TIER_IS_THERE ? &entry->translation : NULL;
+    return entry->state;
+}
+
+uint32_t tier_kept_threshold(const struct tier *tier)
+{
+    (void)tier;
+    return 0;
+}
+
+uint64_t tier_made(const struct tier *tier)
+{
+    return tier ? tier->made : 0;
+}
+
+struct tier *tier_new(const struct core_config *config)
+{
+    return config->engine_tier == TIER_AT_ONCE ? calloc(1, sizeof(struct tier)) : NULL;
+}
+
+void tier_free(struct tier *tier)
+{
+    free(tier);
+}
+
+struct tier_at_once_counts tier_at_once_counts(void)
+{
+    return counts;
+}
