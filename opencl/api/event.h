@@ -77,7 +77,9 @@ struct print_source {
 
 /* Bytes of a buffer on the device; `bytes` 0: none. */
 struct work_span {
-    uint64_t va, bytes;
+    uint64_t va, bytes;    /* of the first row; 0 bytes: there are none */
+    uint64_t row, slice;   /* from one to the next */
+    uint64_t rows, slices; /* behind the first */
 };
 
 /* Describes what a command does. */

@@ -389,11 +389,25 @@ static void compare_spots(const struct print_source *source, const struct footpr
     }
 }
 
+static bool has_byte(const struct work_span *span, uint64_t at)
+{
+    const uint64_t offset = at - span->va;
+    const uint64_t slice = span->slices != 0 ? offset / span->slice : 0, in_slice = offset - slice * span->slice;
+    const uint64_t row = span->rows != 0 ? in_slice / span->row : 0;
+
+    return at >= span->va && slice <= span->slices && row <= span->rows && in_slice - row * span->row < span->bytes;
+}
+
 static bool meets(const struct work_span *span, const struct spot *spot)
 {
     const uint64_t begin = spot->key & (bit(ADDRESS_BITS) - 1), bytes = bit((uint32_t)(spot->key >> ADDRESS_BITS) & 7);
+    const uint64_t end = span->va + span->slices * span->slice + span->rows * span->row + span->bytes;
+    bool found = false;
 
-    return span->bytes != 0 && begin < span->va + span->bytes && span->va < begin + bytes;
+    for (uint64_t i = 0; i < bytes && span->bytes != 0 && begin < end && !found; i++) {
+        found = has_byte(span, begin + i);
+    }
+    return found;
 }
 
 static void tell_command(const struct print_source *source, const struct footprint *footprint,

@@ -75,6 +75,15 @@ static struct box image_box(const struct image *image, const size_t *region)
                          .src_slice = image->pitch[2] };
 }
 
+/* An image may have been made of a buffer, which kernels access. */
+static struct work_span image_rows(cl_mem memory, const size_t *origin, const size_t *region)
+{
+    const struct image *image = memory->image;
+    const size_t bytes[3] = { region[0] * image->texel_bytes, region[1], region[2] };
+
+    return transfer_rows(memory, texel_offset(image, origin), bytes, image->pitch[1], image->pitch[2]);
+}
+
 static struct work work_from(cl_mem memory, const size_t *origin, const size_t *region, void *to,
                              const struct distances *distances, cl_mem other)
 {
@@ -84,7 +93,9 @@ static struct work work_from(cl_mem memory, const size_t *origin, const size_t *
     box.dst = to;
     box.dst_row = distances->row;
     box.dst_slice = distances->slice;
-    return transfer_needing(transfer_box(&box), memory, other);
+    struct work work = transfer_needing(transfer_box(&box), memory, other);
+    work.reads = image_rows(memory, origin, region);
+    return work;
 }
 
 static struct work work_to(cl_mem memory, const size_t *origin, const size_t *region, const void *from,
@@ -96,7 +107,9 @@ static struct work work_to(cl_mem memory, const size_t *origin, const size_t *re
     box.src = from;
     box.src_row = distances->row;
     box.src_slice = distances->slice;
-    return transfer_needing(transfer_box(&box), memory, other);
+    struct work work = transfer_needing(transfer_box(&box), memory, other);
+    work.writes = image_rows(memory, origin, region);
+    return work;
 }
 
 cl_int clEnqueueReadImage(cl_command_queue queue, cl_mem image, cl_bool blocking, const size_t *origin,
@@ -181,6 +194,7 @@ cl_int clEnqueueFillImage(cl_command_queue queue, cl_mem image, const void *colo
                                            .texel_bytes = filled->texel_bytes };
     image_format_encode(&filled->format, color, work.texel_fill.texel);
     work = transfer_needing(work, image, NULL);
+    work.writes = image_rows(image, origin, region);
     return queue_take(queue, &command, &work);
 }
 
@@ -235,6 +249,7 @@ cl_int clEnqueueCopyImage(cl_command_queue queue, cl_mem src, cl_mem dst, const 
     const struct distances distances = { dst->image->pitch[1], dst->image->pitch[2] };
     struct work work =
         work_from(src, src_origin, region, dst->at + texel_offset(dst->image, dst_origin), &distances, dst);
+    work.writes = image_rows(dst, dst_origin, region);
     return queue_take(queue, &command, &work);
 }
 
@@ -272,6 +287,7 @@ cl_int clEnqueueCopyImageToBuffer(cl_command_queue queue, cl_mem src, cl_mem dst
     const struct distances distances = tight(src->image, region);
     marks_set(dst, offset, distances.slice * region[2]);
     struct work work = work_from(src, origin, region, dst->at + offset, &distances, dst);
+    work.writes = transfer_span(dst, offset, distances.slice * region[2]);
     return queue_take(queue, &command, &work);
 }
 
@@ -287,6 +303,7 @@ cl_int clEnqueueCopyBufferToImage(cl_command_queue queue, cl_mem src, cl_mem dst
     }
     const struct distances distances = tight(dst->image, region);
     struct work work = work_to(dst, origin, region, src->at + offset, &distances, src);
+    work.reads = transfer_span(src, offset, distances.slice * region[2]);
     return queue_take(queue, &command, &work);
 }
 

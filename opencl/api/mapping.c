@@ -82,6 +82,11 @@ static struct work copy_region(cl_mem memory, const struct mapped *mapped, void 
     return transfer_needing(transfer_box(&box), memory, NULL);
 }
 
+static struct work_span mapped_rows(cl_mem memory, const struct mapped *mapped)
+{
+    return transfer_rows(memory, mapped->offset, mapped->region, mapped->row, mapped->slice);
+}
+
 static struct work map_work(cl_mem memory, const struct mapped *mapped)
 {
     const struct work nothing = { .executor = WORK_NOWHERE };
@@ -108,8 +113,8 @@ void *mapping_take(cl_command_queue queue, const struct command *command, cl_mem
         return NULL;
     }
     struct work work = map_work(memory, mapped);
-    if (buffer_is(memory) && flags != CL_MAP_WRITE_INVALIDATE_REGION) {
-        work.reads = transfer_span(memory, mapped->offset, mapped->region[0]);
+    if (flags != CL_MAP_WRITE_INVALIDATE_REGION) {
+        work.reads = mapped_rows(memory, mapped);
     }
     void *pointer = mapped->pointer;
     *error = queue_take(queue, command, &work);
@@ -170,8 +175,8 @@ cl_int clEnqueueUnmapMemObject(cl_command_queue queue, cl_mem memory, void *poin
         return CL_INVALID_VALUE;
     }
     struct work work = unmap_work(memory, mapped);
-    if (buffer_is(memory) && mapped->writes) {
-        work.writes = transfer_span(memory, mapped->offset, mapped->region[0]);
+    if (mapped->writes) {
+        work.writes = mapped_rows(memory, mapped);
     }
     free(mapped);
     return queue_take(queue, &command, &work);

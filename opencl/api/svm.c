@@ -147,6 +147,16 @@ static cl_int check_svm_command(cl_command_queue queue, cl_uint count, const cl_
     return error;
 }
 
+/* Where a command may race with kernels; what the host has for itself, it may not. */
+static struct work_span shared_span(cl_context context, const void *at, size_t bytes)
+{
+    struct work_span span = { .va = (uint64_t)(uintptr_t)at, .bytes = 0 };
+    uint64_t start = 0, piece = 0;
+
+    span.bytes = svm_piece(context, at, &start, &piece) ? bytes : 0;
+    return span;
+}
+
 static cl_int run_free(cl_event event)
 {
     const struct svm_free *free_all = &event->work.svm_free;
@@ -208,6 +218,8 @@ cl_int clEnqueueSVMMemcpy(cl_command_queue queue, cl_bool blocking, void *dst, c
         return CL_MEM_COPY_OVERLAP;
     }
     struct work work = transfer_bytes(dst, src, bytes);
+    work.reads = shared_span(queue->context, src, bytes);
+    work.writes = shared_span(queue->context, dst, bytes);
     return queue_take(queue, &command, &work);
 }
 
@@ -224,13 +236,14 @@ cl_int clEnqueueSVMMemFill(cl_command_queue queue, void *at, const void *pattern
     if (!at || !transfer_fill(&work, at, bytes, pattern, pattern_bytes) || (uintptr_t)at % pattern_bytes != 0) {
         return CL_INVALID_VALUE;
     }
+    work.writes = shared_span(queue->context, at, bytes);
     return queue_take(queue, &command, &work);
 }
 
-/* Host and PPU see the same bytes: only order is asked for. */
-static cl_int take_nothing(cl_command_queue queue, const struct command *command)
+/* Host and PPU see the same bytes: only order is asked for. `reads`: what the host may look at then. */
+static cl_int take_nothing(cl_command_queue queue, const struct command *command, struct work_span reads)
 {
-    struct work nothing = { .executor = WORK_NOWHERE };
+    struct work nothing = { .executor = WORK_NOWHERE, .reads = reads };
 
     return queue_take(queue, command, &nothing);
 }
@@ -247,7 +260,8 @@ cl_int clEnqueueSVMMap(cl_command_queue queue, cl_bool blocking, cl_map_flags fl
     if (!at || bytes == 0 || !mapping_flags_are_good(flags)) {
         return CL_INVALID_VALUE;
     }
-    return take_nothing(queue, &command);
+    const bool reads = flags != CL_MAP_WRITE_INVALIDATE_REGION;
+    return take_nothing(queue, &command, shared_span(queue->context, at, reads ? bytes : 0));
 }
 
 cl_int clEnqueueSVMUnmap(cl_command_queue queue, void *at, cl_uint count, const cl_event *events, cl_event *out)
@@ -258,7 +272,7 @@ cl_int clEnqueueSVMUnmap(cl_command_queue queue, void *at, cl_uint count, const 
     if (error != CL_SUCCESS) {
         return error;
     }
-    return at ? take_nothing(queue, &command) : CL_INVALID_VALUE;
+    return at ? take_nothing(queue, &command, (struct work_span){ .bytes = 0 }) : CL_INVALID_VALUE;
 }
 
 cl_int clEnqueueSVMMigrateMem(cl_command_queue queue, cl_uint count_pointers, const void **pointers,
@@ -279,5 +293,5 @@ cl_int clEnqueueSVMMigrateMem(cl_command_queue queue, cl_uint count_pointers, co
             return CL_INVALID_VALUE;
         }
     }
-    return take_nothing(queue, &command);
+    return take_nothing(queue, &command, (struct work_span){ .bytes = 0 });
 }

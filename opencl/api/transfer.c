@@ -84,7 +84,12 @@ struct work transfer_needing(struct work work, cl_mem first, cl_mem second)
 
 struct work_span transfer_span(cl_mem buffer, size_t offset, size_t bytes)
 {
-    return (struct work_span){ buffer->va + offset, bytes };
+    return (struct work_span){ .va = buffer->va + offset, .bytes = bytes };
+}
+
+struct work_span transfer_rows(cl_mem memory, size_t offset, const size_t region[3], size_t row, size_t slice)
+{
+    return (struct work_span){ memory->va + offset, region[0], row, slice, region[1] - 1, region[2] - 1 };
 }
 
 /* ---- checks ---- */
@@ -235,7 +240,7 @@ static void mark_box(const struct side *dst, const size_t region[3])
 
 static struct work box_work(const struct side *dst, const struct side *src, const size_t region[3])
 {
-    const struct work work = {
+    struct work work = {
         .executor = WORK_ON_HOST,
         .run = run_box,
         .box = {
@@ -249,6 +254,12 @@ static struct work box_work(const struct side *dst, const struct side *src, cons
         },
     };
 
+    if (src->memory) {
+        work.reads = transfer_rows(src->memory, src->first, region, src->pitches.row, src->pitches.slice);
+    }
+    if (dst->memory) {
+        work.writes = transfer_rows(dst->memory, dst->first, region, dst->pitches.row, dst->pitches.slice);
+    }
     mark_box(dst, region);
     return transfer_needing(work, dst->memory, src->memory);
 }

@@ -13,6 +13,8 @@ struct work transfer_box(const struct box *box);
 struct work transfer_needing(struct work work, cl_mem first, cl_mem second);
 /* Where a command of the host reads or writes so many bytes of a buffer, from its offset on. */
 struct work_span transfer_span(cl_mem buffer, size_t offset, size_t bytes);
+/* Tells where the bytes of a box are for the PPU: `region` and pitches as those of struct box. */
+struct work_span transfer_rows(cl_mem memory, size_t offset, const size_t region[3], size_t row, size_t slice);
 /* The queue must be for the host, the object of its context, and the list good. */
 cl_int transfer_check(cl_command_queue queue, cl_mem memory, cl_uint count, const cl_event *events);
 /* Work that repeats a pattern; false: not a pattern, or `bytes` is no multiple of it. */

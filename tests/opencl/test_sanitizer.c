@@ -1202,14 +1202,22 @@ static const struct {
     { BY_USER_EVENT, "a[i] = 1;", "b[i] = a[i];", false },
 };
 
-static void enqueue_one(cl_command_queue queue, cl_kernel kernel, const cl_mem buffers[2], cl_uint count,
-                        const cl_event *after, cl_event *event)
+/* `shared`: memory in place of the first buffer, or NULL. */
+static void enqueue_with(cl_command_queue queue, cl_kernel kernel, const cl_mem buffers[2], void *shared, cl_uint count,
+                         const cl_event *after, cl_event *event)
 {
     const size_t global[2] = { 5, 2 }, local[2] = { 4, 2 };
 
-    check(clSetKernelArg(kernel, 0, sizeof(cl_mem), &buffers[0]));
+    check(shared ? clSetKernelArgSVMPointer(kernel, 0, shared)
+                 : clSetKernelArg(kernel, 0, sizeof(cl_mem), &buffers[0]));
     check(clSetKernelArg(kernel, 1, sizeof(cl_mem), &buffers[1]));
     check(clEnqueueNDRangeKernel(queue, kernel, 2, NULL, global, local, count, count != 0 ? after : NULL, event));
+}
+
+static void enqueue_one(cl_command_queue queue, cl_kernel kernel, const cl_mem buffers[2], cl_uint count,
+                        const cl_event *after, cl_event *event)
+{
+    enqueue_with(queue, kernel, buffers, NULL, count, after, event);
 }
 
 /* Both wait for a gate, so that they are in flight together; but for BY_HOST and BY_USER_EVENT. */
@@ -1318,7 +1326,25 @@ static void races_between_launches_that_nothing_orders_are_reported(void **state
 
 /* ---- launches and commands of the host ---- */
 
-enum host_command { FILLS, WRITES, READS, COPIES_FROM, COPIES_TO, MAPS, UNMAPS };
+enum host_command {
+    FILLS,
+    WRITES,
+    READS,
+    COPIES_FROM,
+    COPIES_TO,
+    MAPS,
+    UNMAPS,
+    READS_RECTANGLE, /* two rows of two numbers, the second begins with number 8 */
+    WRITES_RECTANGLE,
+    COPIES_RECTANGLE,
+    COPIES_TO_IMAGE,
+    COPIES_FROM_IMAGE,
+    SHARED, /* from here on the first argument is shared virtual memory */
+    FILLS_SHARED = SHARED,
+    COPIES_FROM_SHARED,
+    COPIES_TO_SHARED,
+    MAPS_SHARED,
+};
 
 static const struct {
     bool first;   /* the command is enqueued before the launch */
@@ -1348,14 +1374,34 @@ static const struct {
     { false, false, "b[i] = a[i];", MAPS, NULL },
     { false, true, "a[i] = 1;", MAPS, NULL },
     { false, false, "b[i] = a[i];", UNMAPS, "unordered with clEnqueueUnmapMemObject\n" },
+    { false, false, "if (i == 9) a[i] = 1;", READS_RECTANGLE, "unordered with clEnqueueReadBufferRect\n" },
+    { false, false, "if ((i & 7) > 1) a[i] = 1;", READS_RECTANGLE, NULL },
+    { true, false, "if (i == 8) b[i] = a[i];", WRITES_RECTANGLE, "unordered with clEnqueueWriteBufferRect\n" },
+    { true, false, "if ((i & 7) > 1) b[i] = a[i];", WRITES_RECTANGLE, NULL },
+    { false, true, "a[i] = 1;", WRITES_RECTANGLE, NULL },
+    { false, false, "if (i == 9) a[i] = 1;", COPIES_RECTANGLE, "unordered with clEnqueueCopyBufferRect\n" },
+    { false, false, "if ((i & 7) > 1) a[i] = 1;", COPIES_RECTANGLE, NULL },
+    { false, false, "a[i] = 1;", COPIES_TO_IMAGE, "unordered with clEnqueueCopyBufferToImage\n" },
+    { false, false, "b[i] = a[i];", COPIES_TO_IMAGE, NULL },
+    { true, false, "b[i] = a[i];", COPIES_FROM_IMAGE, "unordered with clEnqueueCopyImageToBuffer\n" },
+    { true, true, "b[i] = a[i];", COPIES_FROM_IMAGE, NULL },
+    { false, false, "a[i] = 1;", FILLS_SHARED, "unordered with clEnqueueSVMMemFill\n" },
+    { false, true, "a[i] = 1;", FILLS_SHARED, NULL },
+    { false, false, "a[i] = 1;", COPIES_FROM_SHARED, "unordered with clEnqueueSVMMemcpy\n" },
+    { false, false, "b[i] = a[i];", COPIES_FROM_SHARED, NULL },
+    { true, false, "b[i] = a[i];", COPIES_TO_SHARED, "unordered with clEnqueueSVMMemcpy\n" },
+    { true, true, "b[i] = a[i];", COPIES_TO_SHARED, NULL },
+    { false, false, "a[i] = 1;", MAPS_SHARED, "unordered with clEnqueueSVMMap\n" },
+    { false, false, "b[i] = a[i];", MAPS_SHARED, NULL },
     { false, true, "b[i] = a[i];", UNMAPS, NULL },
 };
 
-/* The first 64 bytes of buffer a. */
-static void enqueue_host(cl_command_queue queue, enum host_command command, const cl_mem buffers[3], void *mapped,
+/* Of buffer a, or shared memory: what the enumeration says, else the first 64 bytes. */
+static void enqueue_host(cl_command_queue queue, enum host_command command, const cl_mem buffers[4], void *mapped,
                          cl_uint count, const cl_event *after, cl_event *event)
 {
     static cl_int numbers[16];
+    static const size_t origin[3] = { 0, 0, 0 }, rectangle[3] = { 8, 2, 1 }, texels[3] = { 4, 1, 1 };
     const size_t bytes = sizeof(numbers);
     const cl_int zero = 0;
     cl_int error = CL_SUCCESS;
@@ -1383,12 +1429,43 @@ static void enqueue_host(cl_command_queue queue, enum host_command command, cons
     case UNMAPS:
         check(clEnqueueUnmapMemObject(queue, buffers[0], mapped, count, after, event));
         break;
+    case READS_RECTANGLE:
+        check(clEnqueueReadBufferRect(queue, buffers[0], CL_FALSE, origin, origin, rectangle, 32, 0, 8, 0, numbers,
+                                      count, after, event));
+        break;
+    case WRITES_RECTANGLE:
+        check(clEnqueueWriteBufferRect(queue, buffers[0], CL_FALSE, origin, origin, rectangle, 32, 0, 8, 0, numbers,
+                                       count, after, event));
+        break;
+    case COPIES_RECTANGLE:
+        check(clEnqueueCopyBufferRect(queue, buffers[0], buffers[2], origin, origin, rectangle, 32, 0, 8, 0, count,
+                                      after, event));
+        break;
+    case COPIES_TO_IMAGE:
+        check(clEnqueueCopyBufferToImage(queue, buffers[0], buffers[3], 0, origin, texels, count, after, event));
+        break;
+    case COPIES_FROM_IMAGE:
+        check(clEnqueueCopyImageToBuffer(queue, buffers[3], buffers[0], origin, texels, 0, count, after, event));
+        break;
+    case FILLS_SHARED:
+        check(clEnqueueSVMMemFill(queue, mapped, &zero, sizeof(zero), bytes, count, after, event));
+        break;
+    case COPIES_FROM_SHARED:
+        check(clEnqueueSVMMemcpy(queue, CL_FALSE, numbers, mapped, bytes, count, after, event));
+        break;
+    case COPIES_TO_SHARED:
+        check(clEnqueueSVMMemcpy(queue, CL_FALSE, mapped, numbers, bytes, count, after, event));
+        break;
+    case MAPS_SHARED:
+        check(clEnqueueSVMMap(queue, CL_FALSE, CL_MAP_READ, mapped, bytes, count, after, event));
+        break;
     }
 }
 
 static char *reports_with_host(struct listener *l, const cl_command_queue queues[2], uint32_t pair)
 {
-    const cl_mem buffers[3] = { buffer(l, 32), buffer(l, 32), buffer(l, 32) };
+    const cl_mem buffers[4] = { buffer(l, 32), buffer(l, 32), buffer(l, 32), image(l, CL_SIGNED_INT32) };
+    const bool shares = pairs_with_host[pair].command >= SHARED;
     const bool host_first = pairs_with_host[pair].first;
     const cl_uint waits = pairs_with_host[pair].ordered ? 2 : 1;
     cl_int error = CL_SUCCESS;
@@ -1401,18 +1478,21 @@ static char *reports_with_host(struct listener *l, const cl_command_queue queues
     cl_program program = build(l, text, "-cl-std=CL3.0 -fsanitize=race");
     cl_kernel kernel = clCreateKernel(program, name, &error);
     check(error);
-    void *mapped = clEnqueueMapBuffer(queues[1], buffers[0], CL_TRUE, CL_MAP_WRITE, 0, 64, 0, NULL, NULL, &error);
+    void *mapped = shares
+                       ? clSVMAlloc(l->context, CL_MEM_READ_WRITE, 256, 0)
+                       : clEnqueueMapBuffer(queues[1], buffers[0], CL_TRUE, CL_MAP_WRITE, 0, 64, 0, NULL, NULL, &error);
     check(error);
+    assert_non_null(mapped);
     cl_event gate = clCreateUserEvent(l->context, &error), wait[2] = { gate, NULL }, first, second;
     check(error);
     if (host_first) {
         enqueue_host(queues[1], pairs_with_host[pair].command, buffers, mapped, 1, &gate, &first);
     } else {
-        enqueue_one(queues[0], kernel, buffers, 1, &gate, &first);
+        enqueue_with(queues[0], kernel, buffers, shares ? mapped : NULL, 1, &gate, &first);
     }
     wait[1] = first;
     if (host_first) {
-        enqueue_one(queues[0], kernel, buffers, waits, wait, &second);
+        enqueue_with(queues[0], kernel, buffers, shares ? mapped : NULL, waits, wait, &second);
     } else {
         enqueue_host(queues[1], pairs_with_host[pair].command, buffers, mapped, waits, wait, &second);
     }
@@ -1426,6 +1506,9 @@ static char *reports_with_host(struct listener *l, const cl_command_queue queues
     check(clReleaseProgram(program));
     for (uint32_t i = 0; i < PPU_ARRAY_SIZE(buffers); i++) {
         check(clReleaseMemObject(buffers[i]));
+    }
+    if (shares) {
+        clSVMFree(l->context, mapped);
     }
     return take_reports();
 }
