@@ -27,51 +27,105 @@ static LLVMTypeRef byval_type(LLVMValueRef function, uint32_t argument)
     return attribute ? LLVMGetTypeAttributeValue(attribute) : NULL;
 }
 
-/* Bytes of arguments that leave room for what the launcher puts behind them. */
-static uint64_t most_arguments(const struct kernel_info *kernel)
+/* Bytes of the parameters that what the launcher puts behind the arguments leaves. */
+static uint64_t most_arguments(struct compilation *compilation, const struct kernel_info *kernel)
 {
     const uint64_t behind = sizeof(struct ppu_implicit_args) + 16 + kernel->bounds_bytes;
 
-    return behind < PPU_MAX_PARAM ? PPU_MAX_PARAM - behind : 0;
+    if (behind > PPU_MAX_PARAM) {
+        compilation_fail(compilation, PPU_COMPILE_TOO_LARGE,
+                         "kernel '%s' has more pointers among its arguments than there is room for the bounds of",
+                         kernel->name);
+    }
+    return PPU_MAX_PARAM - behind;
 }
 
-static void lay_out_arguments(struct compilation *compilation, struct kernel_info *kernel)
+static LLVMTypeRef argument_type(const struct kernel_info *kernel, uint32_t i)
+{
+    LLVMTypeRef byval = byval_type(kernel->function, i);
+
+    return byval ? byval : LLVMTypeOf(LLVMGetParam(kernel->function, i));
+}
+
+/* The end of all arguments when they lie one behind the other. */
+static uint64_t joined_end(const struct compilation *compilation, const struct kernel_info *kernel)
 {
     uint64_t at = 0;
 
+    for (uint32_t i = 0; i < kernel->argument_count; i++) {
+        LLVMTypeRef type = argument_type(kernel, i);
+        at = ppu_align_up64(at, LLVMABIAlignmentOfType(compilation->layout, type)) +
+             LLVMABISizeOfType(compilation->layout, type);
+    }
+    return at;
+}
+
+/* Where the next argument in the parameters, and the next one outside, may begin. */
+struct argument_ends {
+    uint64_t here, outside, most; /* `most`: where those in the parameters end at the latest */
+};
+
+static uint64_t put_argument(struct compilation *compilation, const struct kernel_info *kernel, uint32_t i,
+                             struct argument_ends *ends)
+{
+    LLVMTypeRef type = argument_type(kernel, i);
+    uint64_t bytes = LLVMABISizeOfType(compilation->layout, type);
+    uint64_t align = LLVMABIAlignmentOfType(compilation->layout, type);
+    bool here = (!kernel->has_block || !byval_type(kernel->function, i)) && bytes <= ends->most &&
+                ppu_align_up64(ends->here, align) <= ends->most - bytes;
+    uint64_t *end = here ? &ends->here : &ends->outside;
+    uint64_t at = ppu_align_up64(*end, align);
+
+    if (bytes > PPU_MAX_OBJECT || at + bytes > (uint64_t)PPU_MAX_PARAM + PPU_MAX_OBJECT) {
+        compilation_fail(compilation, PPU_COMPILE_TOO_LARGE, "kernel '%s' has more than %u bytes of arguments",
+                         kernel->name, PPU_MAX_OBJECT);
+    }
+    *end = at + bytes;
+    return at;
+}
+
+static struct access_summary summary_of(struct compilation *compilation, const struct kernel_info *kernel, uint32_t i)
+{
+    LLVMValueRef argument = LLVMGetParam(kernel->function, i);
+    struct access_summary references = { .access = 0 };
+
+    if (LLVMGetTypeKind(argument_type(kernel, i)) == LLVMPointerTypeKind && !byval_type(kernel->function, i)) {
+        references = access_summary_of(compilation, argument);
+    } else if (LLVMGetTypeKind(argument_type(kernel, i)) == LLVMIntegerTypeKind) {
+        references.access = access_summary_of_value(compilation, argument);
+    }
+    return references;
+}
+
+/* Where the parameters have no room for all, structures by value lie outside, and so does what still has none. */
+static void lay_out_arguments(struct compilation *compilation, struct kernel_info *kernel)
+{
     kernel->argument_count = LLVMCountParams(kernel->function);
     kernel->bounds_bytes = sanitize_is_bounded(compilation, kernel->function)
                                ? kernel_argument_bounds(compilation, kernel->function, kernel->argument_count) *
                                      (uint32_t)sizeof(struct ppu_sanitizer_bounds)
                                : 0;
-    const uint64_t most = most_arguments(kernel);
-    kernel->arguments = arena_new(&compilation->arena, struct kernel_argument, kernel->argument_count + 1);
     for (uint32_t i = 0; i < kernel->argument_count; i++) {
-        LLVMTypeRef byval = byval_type(kernel->function, i);
-        LLVMTypeRef type = byval ? byval : LLVMTypeOf(LLVMGetParam(kernel->function, i));
-        if (LLVMGetTypeKind(type) == LLVMTargetExtTypeKind) {
+        if (LLVMGetTypeKind(argument_type(kernel, i)) == LLVMTargetExtTypeKind) {
             compilation_fail(compilation, PPU_COMPILE_UNSUPPORTED,
                              "kernel '%s' takes an image, a sampler or the like, which is not supported here",
                              kernel->name);
         }
-        uint64_t bytes = LLVMABISizeOfType(compilation->layout, type);
-        uint64_t align = LLVMABIAlignmentOfType(compilation->layout, type);
-        at = ppu_align_up64(at, align);
-        if (bytes > PPU_MAX_PARAM || at + bytes > most) {
-            compilation_fail(compilation, PPU_COMPILE_TOO_LARGE, "kernel '%s' has more than %u bytes of arguments",
-                             kernel->name, PPU_MAX_PARAM);
-        }
-        bool pointer = LLVMGetTypeKind(type) == LLVMPointerTypeKind && !byval;
-        struct access_summary references = { .access = 0 };
-        if (pointer) {
-            references = access_summary_of(compilation, LLVMGetParam(kernel->function, i));
-        } else if (LLVMGetTypeKind(type) == LLVMIntegerTypeKind) {
-            references.access = access_summary_of_value(compilation, LLVMGetParam(kernel->function, i));
-        }
-        kernel->arguments[i] = (struct kernel_argument){ (uint32_t)at, (uint32_t)bytes, references };
-        at += bytes;
     }
-    kernel->explicit_bytes = (uint32_t)at;
+    struct argument_ends ends = { 0, PPU_MAX_PARAM, most_arguments(compilation, kernel) };
+    kernel->has_block = joined_end(compilation, kernel) > ends.most;
+    ends.most -= kernel->has_block ? sizeof(uint64_t) : 0;
+    kernel->arguments = arena_new(&compilation->arena, struct kernel_argument, kernel->argument_count + 1);
+    for (uint32_t i = 0; i < kernel->argument_count; i++) {
+        uint32_t at = (uint32_t)put_argument(compilation, kernel, i, &ends);
+        uint64_t bytes = LLVMABISizeOfType(compilation->layout, argument_type(kernel, i));
+        kernel->arguments[i] = (struct kernel_argument){ at, (uint32_t)bytes, summary_of(compilation, kernel, i) };
+    }
+    kernel->explicit_bytes = (uint32_t)ends.here;
+    if (kernel->has_block) {
+        kernel->implicit_at = ppu_align_up(kernel->explicit_bytes, PPU_IMPLICIT_ALIGN) + (uint32_t)sizeof(uint64_t);
+        kernel->explicit_bytes = kernel->implicit_at;
+    }
 }
 
 static void read_work_group_size(struct compilation *compilation, struct kernel_info *kernel)

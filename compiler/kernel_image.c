@@ -64,8 +64,8 @@ static void add_arguments(struct compilation *compilation, const struct kernel_i
                 bytes_text(&tables->text, kernel_argument_text(compilation, kernel->function, "kernel_arg_name", i)),
             .type =
                 bytes_text(&tables->text, kernel_argument_text(compilation, kernel->function, "kernel_arg_type", i)),
-            .offset = (uint16_t)kernel->arguments[i].offset,
-            .bytes = (uint16_t)kernel->arguments[i].bytes,
+            .offset = kernel->arguments[i].offset,
+            .bytes = kernel->arguments[i].bytes,
             .kind = kernel_argument_kind(compilation, kernel->function, i),
             .references = kernel->arguments[i].references.access,
             .element_log2 = kernel->arguments[i].references.element_log2,

@@ -77,15 +77,30 @@ static uint32_t bytes_needed(const struct ppu_kernel *kernel)
 {
     const struct ppu_kernel_entry *entry = kernel->entry;
 
+    const struct ppu_argument_entry *argument = &kernel->program->view.arguments[entry->argument_first];
+    uint32_t bytes = 0;
+
     if (entry->implicit_at == 0) {
         return entry->param_bytes;
     }
-    if (entry->argument_count == 0) {
-        return 0;
+    for (uint32_t i = 0; i < entry->argument_count; i++) {
+        bytes = argument[i].offset < PPU_MAX_PARAM ? argument[i].offset + argument[i].bytes : bytes;
     }
-    const struct ppu_argument_entry *last =
-        &kernel->program->view.arguments[entry->argument_first + entry->argument_count - 1];
-    return last->offset + (uint32_t)last->bytes;
+    return bytes;
+}
+
+static bool has_block(const struct ppu_kernel *kernel)
+{
+    const struct ppu_kernel_entry *entry = kernel->entry;
+
+    return ppu_arguments_outside(&kernel->program->view.arguments[entry->argument_first], entry->argument_count) != 0;
+}
+
+/* A kernel that has a block of arguments needs one. */
+static bool block_ok(const struct ppu_kernel *kernel, const struct ppu_launch *launch)
+{
+    return has_block(kernel) ? launch->arguments_va != 0 && launch->arguments_va % PPU_BLOCK_ALIGN == 0
+                             : launch->arguments_va == 0;
 }
 
 /* Returns the mask of the parameters that the image says are addresses. */
@@ -180,6 +195,9 @@ static const void *add_implicit_args(const struct ppu_kernel *kernel, const stru
         memcpy(params, launch->params, launch->param_bytes);
     }
     memcpy(params + kernel->entry->implicit_at, &implicit, sizeof(implicit));
+    if (launch->arguments_va != 0) {
+        memcpy(params + ppu_kernel_block_at(kernel->entry), &launch->arguments_va, sizeof(launch->arguments_va));
+    }
     if ((kernel->entry->assumes & PPU_KERNEL_BOUNDED) && launch->param_bytes < kernel->entry->param_bytes) {
         leave_unbounded(kernel->entry, params);
     }
@@ -254,7 +272,7 @@ void ppu_block_launch(struct ppu_block *block, struct ppu_stream *stream, const 
 
     if (stream->channel->context != kernel->program->context || block->channel->context != stream->channel->context ||
         launch->param_bytes < bytes_needed(kernel) || launch->param_bytes > PPU_MAX_PARAM ||
-        !numbers_ok(kernel->entry, launch) || !choose_cta(kernel->entry, launch, &tmd) ||
+        !block_ok(kernel, launch) || !numbers_ok(kernel->entry, launch) || !choose_cta(kernel->entry, launch, &tmd) ||
         !takes_ids(kernel->entry, launch, &tmd)) {
         block_fail(block, PPU_ERR_BAD_ARG);
         return;

@@ -170,6 +170,9 @@ bool ir_is_byval(LLVMValueRef argument)
     LLVMValueRef function = LLVMGetParamParent(argument);
     uint32_t kind = LLVMGetEnumAttributeKindForName("byval", 5);
 
+    if (LLVMGetTypeKind(LLVMTypeOf(argument)) != LLVMPointerTypeKind || ir_pointer_space(argument) != SPACE_PRIVATE) {
+        return false; /* at once: there may be thousands */
+    }
     for (uint32_t i = 0; i < LLVMCountParams(function); i++) {
         if (LLVMGetParam(function, i) == argument) {
             return LLVMGetEnumAttributeAtIndex(function, i + 1, kind);

@@ -14,7 +14,7 @@ struct access_summary {
 };
 
 struct kernel_argument {
-    uint32_t offset; /* into the parameters */
+    uint32_t offset; /* as ppu_argument_entry has it */
     uint32_t bytes;
     struct access_summary references;
 };
@@ -28,7 +28,8 @@ struct kernel_info {
     const char *name;
     struct kernel_argument *arguments;
     uint32_t argument_count;
-    uint32_t explicit_bytes;    /* of all arguments */
+    uint32_t explicit_bytes;    /* of all arguments in the parameters, and of the address of those outside */
+    bool has_block;             /* some are outside, and among them all structures by value */
     uint32_t bounds_bytes;      /* of struct ppu_sanitizer_bounds behind the implicit arguments */
     uint32_t implicit_at;       /* where struct ppu_implicit_args lies; 0: the kernel does not read it */
     struct function *functions; /* that it calls, callees first */

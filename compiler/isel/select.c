@@ -135,6 +135,9 @@ struct element select_element(struct isel *s, LLVMValueRef value, uint32_t index
     LLVMTypeKind kind = LLVMGetTypeKind(LLVMTypeOf(value));
 
     if (number != IR_NO_VALUE) {
+        if (s->loaded_in && number < s->ir->argument_count) {
+            select_outside(s, number);
+        }
         if (!s->values[number]) {
             compilation_fail_value(s->compilation, "internal error: a value is used before it is made", value);
         }
@@ -628,7 +631,10 @@ static void select_arguments(struct isel *s)
             continue;
         }
         if (ir_is_byval(argument)) {
-            select_set(s, argument, 0, element_constant(offset, 1));
+            select_set(s, argument, 0, element_constant(s->kernel->has_block ? offset - PPU_MAX_PARAM : offset, 1));
+            continue;
+        }
+        if (offset >= PPU_MAX_PARAM) {
             continue;
         }
         for (uint32_t e = 0; e < select_elements(s, type); e++) {
@@ -704,6 +710,7 @@ struct mir *select_function(struct compilation *compilation, struct kernel_info 
     s->mir->return_at = function ? function->return_at : 0;
     s->entry_site = s->site = site_of_line(compilation, line_of_function(ir)); /* of what fetches its arguments */
     select_arguments(s);
+    s->loaded_in = !function && kernel->has_block ? arena_new(&compilation->arena, uint32_t, ir->argument_count) : NULL;
     for (uint32_t b = 0; b < ir->flow->count; b++) {
         s->block = b;
         for (LLVMValueRef i = LLVMGetFirstInstruction(ir->blocks[b]); i; i = LLVMGetNextInstruction(i)) {

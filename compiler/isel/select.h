@@ -73,6 +73,8 @@ struct isel {
     const struct function *function; /* NULL: the kernel itself */
     struct mir_ref code_base;        /* where the code lies, reg 0: not asked for yet */
     struct mir_ref variable_base;    /* the same of the program's variables */
+    struct mir_ref block_base;       /* the same of the block of arguments */
+    uint32_t *loaded_in;             /* of each argument outside: 1 + the block where it was loaded last; 0: none */
 };
 
 /*
@@ -140,6 +142,9 @@ bool select_half(struct isel *s, LLVMValueRef call, const char *name, uint32_t i
 bool select_memory(struct isel *s, LLVMValueRef value);
 struct element select_pointer(struct isel *s, LLVMValueRef pointer);
 struct element select_parameter(struct isel *s, uint32_t offset, uint32_t words);
+/* Loads an argument of the kernel that lies outside of the parameters, where it is asked for, once in a block.
+ * `number`: among values. */
+void select_outside(struct isel *s, uint32_t number);
 struct element select_implicit_arg(struct isel *s, uint32_t offset, uint32_t words);
 /* All elements of a value to or from local memory, 8 bytes each: how functions get and give values. */
 void select_put_all(struct isel *s, LLVMValueRef value, uint32_t offset);

@@ -57,12 +57,12 @@ static bool number_of(LLVMValueRef value, uint64_t *number)
     return true;
 }
 
-/* True when the value is an argument of the kernel, which lies in the parameters. */
+/* True when the value is an argument of the kernel that lies in the parameters. */
 static bool parameter_of(const struct isel *s, LLVMValueRef value, uint64_t *offset)
 {
     uint32_t number = LLVMIsAArgument(value) ? ir_value(s->ir, value) : IR_NO_VALUE;
 
-    if (s->function || number >= s->ir->argument_count) {
+    if (s->function || number >= s->ir->argument_count || s->kernel->arguments[number].offset >= PPU_MAX_PARAM) {
         return false;
     }
     *offset = s->kernel->arguments[number].offset;

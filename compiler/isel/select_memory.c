@@ -105,6 +105,41 @@ static struct element written_variable(struct isel *s, LLVMValueRef variable)
     return element;
 }
 
+/* Where the arguments lie that are outside of the parameters. */
+static struct mir_ref block_base(struct isel *s)
+{
+    uint32_t block = s->block, value = s->number;
+    bool scalar = s->scalar;
+
+    if (s->block_base.reg == 0) {
+        s->block = s->ir->flow->count;
+        s->number = IR_NO_VALUE;
+        s->scalar = true;
+        s->block_base = select_parameter(s, s->kernel->implicit_at - (uint32_t)sizeof(uint64_t), 2).ref;
+        s->block = block;
+        s->number = value;
+        s->scalar = scalar;
+    }
+    return s->block_base;
+}
+
+/* From an offset into the block to the address. */
+static struct element in_block(struct isel *s, struct element offset)
+{
+    struct element address = element_register(block_base(s), 2);
+
+    if (offset.kind != ELEMENT_REGISTER) {
+        address.add = (uint32_t)offset.add;
+        return address;
+    }
+    struct mir_ref reg = select_reg(s, offset);
+    if (mir_class_of(s->mir, reg) == MIR_VECTOR) {
+        address.lane = reg;
+        return address;
+    }
+    return select_op3(s, PPU_OP_MADWU, element_register(reg, 1), element_number(1), address);
+}
+
 static struct mir_ref add_code_base(struct isel *s, struct mir_ref base, uint32_t index)
 {
     struct mir_insn insn = mir_insn(PPU_OP_ADD64);
@@ -457,6 +492,9 @@ struct address select_address_of(struct isel *s, LLVMValueRef pointer)
     if (address.at.kind == ELEMENT_UNDEFINED) {
         address.at = element_constant(0, address.at.words);
     }
+    if (address.memory == IR_PARAM && s->kernel->has_block) {
+        address = (struct address){ IR_GLOBAL, in_block(s, address.at) };
+    }
     return address;
 }
 
@@ -609,6 +647,35 @@ static void load_elements(struct isel *s, LLVMValueRef load, struct address addr
         }
         at += chunk;
     }
+}
+
+void select_outside(struct isel *s, uint32_t number)
+{
+    uint32_t offset = s->kernel->arguments[number].offset, own = s->number;
+    LLVMValueRef argument = s->ir->values[number];
+    LLVMTypeRef type = LLVMTypeOf(argument);
+    bool scalar = s->scalar;
+
+    if (offset < PPU_MAX_PARAM || ir_is_byval(argument) || s->loaded_in[number] == s->block + 1) {
+        return;
+    }
+    struct address address = { IR_GLOBAL, in_block(s, element_number(offset - PPU_MAX_PARAM)) };
+    s->number = number;
+    s->scalar = s->ir->scalar[number] && s->block < s->ir->flow->count && s->ir->flow->convergent[s->block];
+    for (uint32_t e = 0; e < select_elements(s, type); e++) {
+        LLVMTypeRef one = select_element_type(s, type, e);
+        uint32_t bits = ir_bits(s->compilation, one);
+        uint32_t bytes = (uint32_t)LLVMStoreSizeOfType(s->compilation->layout, one);
+        struct element element =
+            bits < 32
+                ? load_pieces(s, address, e * bytes, bytes, bytes)
+                : element_register(select_load_words(s, address, e * bytes, select_width(bits > 32 ? 2 : 1), false),
+                                   bits > 32 ? 2 : 1);
+        select_set(s, argument, e, element);
+    }
+    s->number = own;
+    s->scalar = scalar;
+    s->loaded_in[number] = s->block + 1;
 }
 
 static void fence(struct isel *s, uint32_t order, uint32_t scope)

@@ -25,7 +25,7 @@
 #include "ppu/tmd.h"
 
 #define PPU_PROGRAM_MAGIC 0x4b555050u /* "PPUK" */
-#define PPU_PROGRAM_VERSION 6u
+#define PPU_PROGRAM_VERSION 7u
 #define PPU_PROGRAM_CODE_ALIGN 8u
 #define PPU_MAX_VARIABLES PPU_MAX_OBJECT
 #define PPU_IMPLICIT_ALIGN 8u   /* of struct ppu_implicit_args in the parameters */
@@ -175,15 +175,39 @@ PPU_ASSERT_SIZE(struct ppu_reach, 12);
 struct ppu_argument_entry {
     uint32_t name;   /* offset into text */
     uint32_t type;   /* offset into text: as the source spells it */
-    uint16_t offset; /* into the parameters */
-    uint16_t bytes;
+    uint32_t offset; /* into the parameters; from PPU_MAX_PARAM on: PPU_MAX_PARAM and into the block of arguments */
+    uint32_t bytes;
     uint8_t kind;         /* enum ppu_argument_kind */
     uint8_t qualifiers;   /* PPU_ARGUMENT_CONST ..., PPU_ARGUMENT_READS ... */
     uint8_t references;   /* PPU_REFERENCE_*: what the kernel may do with the memory at an address */
     uint8_t element_log2; /* of memory: the size of the smallest access, 1 << element_log2 bytes; at most 7 */
     struct ppu_reach reach;
 };
-PPU_ASSERT_SIZE(struct ppu_argument_entry, 28);
+PPU_ASSERT_SIZE(struct ppu_argument_entry, 32);
+
+/*
+ * Arguments that the parameters have no room for lie in a block of memory, which the launcher writes for each launch.
+ * Its address, PPU_BLOCK_ALIGN-aligned, is in the parameters, in front of the implicit arguments. Returns the bytes of
+ * the block that a kernel with these arguments has; 0: none.
+ */
+#define PPU_BLOCK_ALIGN 128u
+static inline uint32_t ppu_arguments_outside(const struct ppu_argument_entry *argument, uint32_t count)
+{
+    uint32_t bytes = 0;
+
+    for (uint32_t i = 0; i < count; i++) {
+        if (argument[i].offset >= PPU_MAX_PARAM) { /* they lie one behind the other */
+            bytes = argument[i].offset - PPU_MAX_PARAM + argument[i].bytes;
+        }
+    }
+    return bytes;
+}
+
+/* Where the block's address lies in the parameters of a kernel that has one. */
+static inline uint32_t ppu_kernel_block_at(const struct ppu_kernel_entry *kernel)
+{
+    return kernel->implicit_at - (uint32_t)sizeof(uint64_t);
+}
 
 /*
  * Holds what printf writes. Records follow each other from `words` on. A record has the number of its words with this
@@ -307,7 +331,7 @@ static inline const char *ppu_kernel_check(const struct ppu_program_header *head
 
 /* Says what a kind allows. */
 struct ppu_argument_rule {
-    uint16_t least, most, align;
+    uint32_t least, most, align;
 };
 static const struct ppu_argument_rule ppu_argument_rules[PPU_ARGUMENT_KINDS] = {
 #define PPU_ARGUMENT_KIND(name, number, least, most, align, what) [PPU_ARGUMENT_##name] = { (least), (most), (align) },
@@ -330,7 +354,8 @@ static inline const char *ppu_argument_check(const struct ppu_program_header *he
     if (argument->offset % ppu_argument_rules[argument->kind].align) {
         return "argument is misaligned for its kind";
     }
-    if (argument->offset + (uint32_t)argument->bytes > PPU_MAX_PARAM) {
+    uint64_t end = (uint64_t)argument->offset + argument->bytes;
+    if (end > (argument->offset < PPU_MAX_PARAM ? PPU_MAX_PARAM : (uint64_t)PPU_MAX_PARAM + PPU_MAX_OBJECT)) {
         return "argument lies outside of the parameters";
     }
     if (argument->element_log2 > PPU_MAX_ELEMENT_LOG2) {
@@ -342,19 +367,30 @@ static inline const char *ppu_argument_check(const struct ppu_program_header *he
     return NULL;
 }
 
-/* Arguments lie one behind the other, within what the kernel reads of its parameters, before its implicit arguments. */
+/*
+ * Arguments lie one behind the other, within what the kernel reads of its parameters, before its implicit arguments and
+ * the address of those outside, which lie one behind the other, too.
+ */
 static inline const char *ppu_kernel_arguments_check(const struct ppu_kernel_entry *kernel,
                                                      const struct ppu_argument_entry *argument)
 {
-    uint32_t limit = kernel->implicit_at ? kernel->implicit_at : kernel->param_bytes, end = 0, memories = 0;
+    uint32_t limit = kernel->implicit_at ? kernel->implicit_at : kernel->param_bytes, memories = 0;
+    uint32_t ends[2] = { 0, PPU_MAX_PARAM }; /* of those in the parameters, and outside */
 
+    if (ppu_arguments_outside(argument, kernel->argument_count) != 0) {
+        if (kernel->implicit_at == 0) {
+            return "kernel has arguments outside of its parameters without their address";
+        }
+        limit = ppu_kernel_block_at(kernel);
+    }
     for (uint32_t i = 0; i < kernel->argument_count; i++) {
+        uint32_t *end = &ends[argument[i].offset >= PPU_MAX_PARAM];
         memories += ppu_argument_is_memory(argument[i].kind);
-        if (argument[i].offset < end) {
+        if (argument[i].offset < *end) {
             return "argument overlaps the one before it, or lies before it";
         }
-        end = argument[i].offset + (uint32_t)argument[i].bytes;
-        if (end > limit) {
+        *end = argument[i].offset + argument[i].bytes;
+        if (ends[0] > limit) {
             return "argument lies outside of its kernel's parameters, or in the implicit arguments";
         }
     }

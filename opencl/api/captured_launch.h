@@ -31,7 +31,10 @@ struct launch {
     cl_command_queue *queue; /* on the device, among the arguments, in use */
     uint32_t memories;
     struct launch_memory *memory;
-    uint8_t params[PPU_MAX_PARAM];
+    size_t param_bytes;
+    uint8_t *params; /* as those of the kernel */
+    struct ppu_memory
+        *block; /* of arguments that are not in the parameters, on the device; NULL: not there yet, or none */
 };
 
 /* Work-items of all its grids. */

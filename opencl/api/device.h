@@ -33,6 +33,7 @@ enum ppu_err source_open(uint32_t index, struct ppu_device **device, struct ppu_
 
 /* Shared memory of arguments is aligned as the largest type; nothing lies at 0, which is the null pointer. */
 #define LOCAL_ALIGN sizeof(cl_long16)
+#define DEVICE_PARAMETER_BYTES (64u * 1024u) /* of arguments: so many are told, and more are taken */
 
 /* Shared memory that one argument may have. */
 uint64_t device_local_bytes(const struct _cl_device_id *device);

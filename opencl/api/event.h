@@ -87,6 +87,8 @@ struct work {
     enum work_executor executor;
     /* On the host: does it; CL_SUCCESS or an error. */
     cl_int (*run)(cl_event event);
+    /* On the device: takes what build() needs in that context; NULL: nothing. */
+    enum ppu_err (*prepare)(cl_event event, struct ppu_context *context);
     /* Adds its methods to the block, for the device. They end with everything idle. */
     void (*build)(cl_event event, struct ppu_block *block, struct ppu_stream *stream);
     /* Makes what the work owns its own, after a copy of its bytes: such work can be repeated. False: no memory. */

@@ -28,7 +28,15 @@ void kernel_destroy(void *object)
     program_count_kernel(kernel->program, -1);
     object_drop(kernel->program);
     free(kernel->arguments);
+    free(kernel->params);
     free(kernel);
+}
+
+size_t kernel_param_bytes(const struct _cl_kernel *kernel)
+{
+    const uint32_t outside = ppu_arguments_outside(kernel->descriptions, kernel->entry->argument_count);
+
+    return outside != 0 ? (size_t)PPU_MAX_PARAM + outside : kernel->entry->param_bytes;
 }
 
 static cl_kernel kernel_new(cl_program program, const struct ppu_kernel_entry *entry)
@@ -38,15 +46,18 @@ static cl_kernel kernel_new(cl_program program, const struct ppu_kernel_entry *e
     if (!kernel) {
         return NULL;
     }
+    kernel->entry = entry;
+    kernel->descriptions = &program->view.arguments[entry->argument_first];
     kernel->arguments = calloc(entry->argument_count + 1u, sizeof(kernel->arguments[0]));
-    if (!kernel->arguments) {
+    kernel->params = calloc(1, kernel_param_bytes(kernel) + 1u);
+    if (!kernel->arguments || !kernel->params) {
+        free(kernel->arguments);
+        free(kernel->params);
         free(kernel);
         return NULL;
     }
     object_init(&kernel->object, OBJECT_kernel);
     kernel->program = program;
-    kernel->entry = entry;
-    kernel->descriptions = &program->view.arguments[entry->argument_first];
     program->kernels++;
     object_use(program);
     return kernel;
@@ -118,7 +129,7 @@ cl_int clCreateKernelsInProgram(cl_program program, cl_uint room, cl_kernel *ker
 /* An argument whose object has ended is one that was not set. */
 static void copy_arguments(cl_kernel kernel, cl_kernel source)
 {
-    memcpy(kernel->params, source->params, sizeof(kernel->params));
+    memcpy(kernel->params, source->params, kernel_param_bytes(kernel));
     kernel->mode = source->mode;
     kernel->miss_rate = source->miss_rate;
     for (uint32_t i = 0; i < kernel->entry->argument_count; i++) {

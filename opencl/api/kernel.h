@@ -19,11 +19,13 @@ struct _cl_kernel {
     const struct ppu_kernel_entry *entry;          /* in the program's image */
     const struct ppu_argument_entry *descriptions; /* of its arguments */
     struct argument *arguments;
-    uint32_t mode;                 /* enum ppu_tmd_mode of its launches */
-    uint32_t miss_rate;            /* PPU_MISS_* of its launches */
-    uint8_t params[PPU_MAX_PARAM]; /* values, as far as they are known when they are set */
+    uint32_t mode;      /* enum ppu_tmd_mode of its launches */
+    uint32_t miss_rate; /* PPU_MISS_* of its launches */
+    uint8_t *params;    /* values, as far as they are known when they are set */
 };
 
+/* Bytes that all offsets of arguments, and what the launch adds to them, lie within. */
+size_t kernel_param_bytes(const struct _cl_kernel *kernel);
 /* Threads that a work-group of a kernel may have on a device: what its registers leave room for; 0: none. */
 size_t kernel_work_group_most(const struct ppu_kernel_entry *entry, const struct ppu_device_info *info);
 /* Returns that number for this kernel on its context's device; never 0. */

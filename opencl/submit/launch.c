@@ -39,6 +39,26 @@ void launch_add(const struct launch *launch, struct ppu_block *block, struct ppu
     }
 }
 
+enum ppu_err launch_write_block(struct launch *launch, struct ppu_context *context)
+{
+    const size_t bytes = launch->param_bytes > PPU_MAX_PARAM ? launch->param_bytes - PPU_MAX_PARAM : 0;
+
+    if (bytes == 0) {
+        return PPU_OK;
+    }
+    enum ppu_err err = ppu_memory_create(context, PPU_MEMORY_VRAM, bytes, &launch->block);
+    if (err == PPU_OK) {
+        memcpy(ppu_memory_host(launch->block), launch->params + PPU_MAX_PARAM, bytes);
+        launch->launch.arguments_va = ppu_memory_va(launch->block, context).va;
+    }
+    return err;
+}
+
+static enum ppu_err prepare_launch(cl_event event, struct ppu_context *context)
+{
+    return launch_write_block(event->work.owned, context);
+}
+
 static void build_launch(cl_event event, struct ppu_block *block, struct ppu_stream *stream)
 {
     struct launch *launch = event->work.owned;
@@ -96,8 +116,10 @@ static void drop_launch(struct work *work)
     for (uint32_t i = 0; i < launch->queues; i++) {
         object_drop(launch->queue[i]);
     }
+    ppu_memory_free(launch->block);
     free(launch->memory);
     free(launch->queue);
+    free(launch->params);
     free(launch);
 }
 
@@ -119,9 +141,12 @@ static bool copy_launch(struct work *work)
         return false;
     }
     launch->event = NULL;
+    launch->block = NULL;
+    launch->params = copy_bytes(from->params, from->param_bytes + 1u);
     launch->memory = copy_bytes(from->memory, (from->memories + 1u) * sizeof(from->memory[0]));
     launch->queue = copy_bytes(from->queue, (from->queues + 1u) * sizeof(from->queue[0]));
-    if (!launch->memory || !launch->queue) {
+    if (!launch->params || !launch->memory || !launch->queue) {
+        free(launch->params);
         free(launch->memory);
         free(launch->queue);
         free(launch);
@@ -171,7 +196,7 @@ static cl_int capture(struct launch *launch, cl_kernel kernel, const struct ppu_
     uint64_t shared = entry->shared_bytes;
     cl_int error = CL_SUCCESS;
 
-    memcpy(launch->params, kernel->params, entry->param_bytes);
+    memcpy(launch->params, kernel->params, launch->param_bytes);
     for (uint32_t i = 0; i < entry->argument_count && error == CL_SUCCESS; i++) {
         const struct argument *argument = &kernel->arguments[i];
         error = capture_object(launch, kernel, i);
@@ -521,7 +546,10 @@ static cl_int launch_new(cl_command_queue queue, cl_kernel kernel, const struct 
     launch->launch.watchdog_ns = (uint64_t)queue->limit_ms * NS_PER_MS;
     launch->memory = calloc(kernel->entry->argument_count + 1u, sizeof(launch->memory[0]));
     launch->queue = calloc(kernel->entry->argument_count + 1u, sizeof(launch->queue[0])); /* one more: of tasks */
+    launch->param_bytes = kernel_param_bytes(kernel);
+    launch->params = calloc(1, launch->param_bytes + 1u); /* touched where something is written */
     *work = (struct work){ .executor = WORK_ON_DEVICE,
+                           .prepare = prepare_launch,
                            .build = build_launch,
                            .own = copy_launch,
                            .drop = drop_launch,
@@ -533,7 +561,7 @@ static cl_int launch_new(cl_command_queue queue, cl_kernel kernel, const struct 
     }
     work->owned = launch;
     object_use(kernel);
-    bool room = launch->memory && launch->queue;
+    bool room = launch->memory && launch->queue && launch->params;
     cl_int error = room ? capture(launch, kernel, queue->device->info) : CL_OUT_OF_HOST_MEMORY;
     if (error == CL_SUCCESS) {
         error = find_kernel(queue, kernel, launch);
@@ -580,6 +608,9 @@ static cl_int check_launch(cl_command_queue queue, cl_kernel kernel, const struc
     }
     if (space->dim < 1 || space->dim > 3) {
         return CL_INVALID_WORK_DIMENSION;
+    }
+    if (kernel_param_bytes(kernel) > PPU_MAX_PARAM + device_max_alloc(queue->device)) {
+        return CL_MEM_OBJECT_ALLOCATION_FAILURE;
     }
     if (!all_set(kernel)) {
         return CL_INVALID_KERNEL_ARGS;

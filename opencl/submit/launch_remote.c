@@ -193,6 +193,9 @@ static enum ppu_err prepare(struct remote_launch *remote)
     if (err == PPU_OK) {
         choose(remote);
     }
+    if (err == PPU_OK) {
+        err = launch_write_block(remote->launch, remote->space);
+    }
     if (err == PPU_OK && remote->event->work.prints.view) {
         err = ppu_memory_create(remote->space, PPU_MEMORY_VRAM, PRINTF_BUFFER_BYTES, &remote->printed);
     }

@@ -142,6 +142,9 @@ void submitter_issue(struct submitter *submitter, cl_event event)
     if (err == PPU_OK && event->work.prints.view) {
         err = give_printer(submitter, event);
     }
+    if (err == PPU_OK && event->work.prepare) {
+        err = event->work.prepare(event, submitter_space(submitter));
+    }
     if (err == PPU_OK) {
         err = submit_command(submitter, event, index);
     }

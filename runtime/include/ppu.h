@@ -459,6 +459,8 @@ struct ppu_launch {
     bool coresident;                   /* all CTAs run at the same time and may wait for each other, or BAD_TMD */
     struct ppu_implicit_args implicit; /* what a compiled kernel may ask; code_va is filled in, a work_dim of 0 too */
     const struct ppu_taskq *taskq;     /* a CTA for each entry of it, and `grid` is not used; NULL: a grid (A6) */
+    uint64_t arguments_va; /* of the block of arguments of a kernel that has one (image.h); the launch reads it until it
+                            * has ended; BAD_ARG when it is not PPU_BLOCK_ALIGN-aligned; else 0 */
     uint64_t addresses; /* bit n: 8 bytes at 8 n of the parameters are an address; what the kernel declares is added */
     uint32_t group;     /* enum ppu_launch_group */
     uint32_t mode;      /* enum ppu_tmd_mode: of segments that leave it open (D6) */

@@ -777,6 +777,7 @@ static void launch_arguments(void **state)
         { .grid = { 1 }, .cta = { 32 }, .params = &params, .param_bytes = sizeof(params) - 1 },
         { .grid = { 1 }, .cta = { 32 }, .params = &params, .param_bytes = PPU_MAX_PARAM + 1 },
         { .grid = { 1 }, .cta = { 32 }, .params = &params, .param_bytes = sizeof(params), .priority = PPU_PRIORITIES },
+        { .grid = { 1 }, .cta = { 32 }, .params = &params, .param_bytes = sizeof(params), .arguments_va = 0x100000000 },
     };
 
     for (size_t i = 0; i < PPU_ARRAY_SIZE(wrong); i++) {

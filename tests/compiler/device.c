@@ -187,6 +187,16 @@ void device_kernel(struct device *device, const char *name)
     device->kernel = *kernel;
     device->data_used = 0;
     memset(device->params, 0, sizeof(device->params));
+    device->block = NULL;
+    uint32_t outside =
+        ppu_arguments_outside(device->rig->program.arguments + kernel->argument_first, kernel->argument_count);
+    if (outside != 0) {
+        const uint64_t va = DATA_VA;
+        device->block = memset(rig_data(device->rig, 0), 0, outside);
+        device->data_used = ppu_align_up(outside, 256);
+        assert_true(device->data_used <= DATA_BYTES);
+        memcpy(device->params + ppu_kernel_block_at(kernel), &va, sizeof(va));
+    }
 }
 
 static const struct ppu_argument_entry *argument(const struct device *device, uint32_t index)
@@ -208,7 +218,9 @@ void device_value(struct device *device, uint32_t index, const void *value, uint
     const struct ppu_argument_entry *entry = argument(device, index);
 
     assert_int_equal(entry->bytes, bytes);
-    memcpy(device->params + entry->offset, value, bytes);
+    memcpy(entry->offset < PPU_MAX_PARAM ? device->params + entry->offset
+                                         : device->block + entry->offset - PPU_MAX_PARAM,
+           value, bytes);
 }
 
 void *device_buffer(struct device *device, uint32_t index, uint32_t bytes)

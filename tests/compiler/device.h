@@ -43,6 +43,7 @@ struct device {
     const struct device_variant *variant;
     struct ppu_kernel_entry kernel;
     uint8_t params[PPU_MAX_PARAM];
+    uint8_t *block; /* of arguments that are not there, the first of the data; NULL: none */
     uint64_t global_offset[3];
     enum ppu_tmd_mode mode; /* of segments that leave it open */
     uint64_t printf_va;     /* of the launch's buffer; 0: none */

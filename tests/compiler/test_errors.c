@@ -202,10 +202,15 @@ struct entries {
         statement;                            \
     }
 WRONG(global_beyond, e->arguments[O].offset = 4096; e->arguments[O].bytes = 0)
-WRONG(local_beyond, e->arguments[L].offset = 4096)
+WRONG(local_beyond, e->arguments[L].offset = 4092)
 WRONG(queue_small, e->arguments[Q].bytes = 4)
 WRONG(global_large, e->arguments[O].bytes = 16)
-WRONG(value_large, e->arguments[C].bytes = 4097)
+WRONG(value_large, e->arguments[C].bytes = PPU_MAX_OBJECT + 1)
+WRONG(value_over, e->arguments[C].offset = 4095; e->arguments[C].bytes = 2)
+WRONG(block_beyond, e->arguments[C].offset = 0xffffffff; e->arguments[C].bytes = 0x10000)
+WRONG(block_order, e->arguments[L].offset = 4096 + 32; e->arguments[C].offset = 4096)
+WRONG(block_nowhere, e->kernels[0].implicit_at = 0; e->arguments[C].offset = 4096)
+WRONG(block_on_arguments, e->arguments[C].offset = 4096; e->kernels[0].implicit_at = 24)
 WRONG(local_odd, e->arguments[L].offset += 4)
 WRONG(kind_unknown, e->arguments[C].kind = PPU_ARGUMENT_KINDS)
 WRONG(kind_other, e->arguments[C].kind = PPU_ARGUMENT_LOCAL)
@@ -237,10 +242,15 @@ static const struct {
     const char *says;
 } wrongs[] = {
     { global_beyond, "argument has a size that its kind cannot have" },
-    { local_beyond, "argument lies outside of the parameters" },
+    { local_beyond, "argument is misaligned for its kind" },
     { queue_small, "argument has a size that its kind cannot have" },
     { global_large, "argument has a size that its kind cannot have" },
     { value_large, "argument has a size that its kind cannot have" },
+    { value_over, "argument lies outside of the parameters" },
+    { block_beyond, "argument lies outside of the parameters" },
+    { block_order, "argument overlaps the one before it, or lies before it" },
+    { block_nowhere, "kernel has arguments outside of its parameters without their address" },
+    { block_on_arguments, "argument lies outside of its kernel's parameters, or in the implicit arguments" },
     { local_odd, "argument is misaligned for its kind" },
     { kind_unknown, "argument has a kind or qualifier that does not exist" },
     { kind_other, "argument has a size that its kind cannot have" },

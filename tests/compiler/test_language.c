@@ -459,6 +459,88 @@ static void rows_written(struct device *device)
     }
 }
 
+struct big {
+    int32_t n;
+    struct row rows[100];
+    int8_t tag;
+};
+
+static void outside_structures(struct device *device)
+{
+    struct big s = { .n = 12345, .tag = -7 };
+    struct row small;
+    const int8_t c = -3;
+
+    device_kernel(device, "outside_structures");
+    const int32_t *out = device_buffer(device, 0, 4 * THREADS);
+    int32_t *in = device_buffer(device, 4, 4 * THREADS);
+    for (int32_t i = 0; i < 1600; i++) {
+        s.rows[i / 16].a[i % 16] = i * i;
+        small.a[i % 16] = -i;
+        in[i % (int32_t)THREADS] = 17 * i;
+    }
+    device_value(device, 1, &s, sizeof(s));
+    device_value(device, 2, &c, sizeof(c));
+    device_value(device, 3, &small, sizeof(small));
+    device_run_threads(device, THREADS, GROUP);
+    for (uint32_t t = 0; t < THREADS; t++) {
+        const struct row *row = t % 2 == 1 ? &s.rows[t] : &small;
+        device_expect(device, "structures outside", t, out[t],
+                      s.rows[t].a[t % 16] * c + s.n + s.tag + row->a[3] + in[t] + (int32_t)THREADS);
+    }
+}
+
+#define WIDE 16u /* elements of a vector */
+#define VECTORS 32u
+
+/* Vectors of even numbers count, of odd eights they count the other way. */
+static double sum_of_vectors(const double values[VECTORS][WIDE], uint32_t element)
+{
+    double sum = 0;
+
+    for (uint32_t i = 0; i < VECTORS; i++) {
+        sum += i / 8 % 2 == 0 ? values[i][element] : -values[i][element];
+    }
+    return sum;
+}
+
+static void outside_values(struct device *device)
+{
+    enum { E = VECTORS + 1, F, IN, G, S, L, H, I };
+    double values[VECTORS][WIDE];
+    const int8_t e = -5;
+    const int16_t f[4] = { 1, -200, 3, 0 };
+    const uint16_t g = 10;
+    const int64_t h = 70;
+    const uint8_t bytes[4] = { 1, 250, 3, 0 };
+    struct row s;
+
+    device_kernel(device, "outside_values");
+    const int32_t *out = device_buffer(device, 0, 4 * THREADS);
+    int32_t *in = device_buffer(device, IN, 4 * THREADS);
+    for (uint32_t i = 0; i < VECTORS * WIDE; i++) {
+        values[i / WIDE][i % WIDE] = i * 3 % 101;
+        s.a[i % 16] = (int32_t)i;
+        in[i % THREADS] = (int32_t)(i * 1000);
+    }
+    for (uint32_t i = 0; i < VECTORS; i++) {
+        device_value(device, 1 + i, values[i], sizeof(values[i]));
+    }
+    device_value(device, E, &e, sizeof(e));
+    device_value(device, F, f, sizeof(f));
+    device_value(device, G, &g, sizeof(g));
+    device_value(device, S, &s, sizeof(s));
+    device_local(device, L, 4 * GROUP);
+    device_value(device, H, &h, sizeof(h));
+    device_value(device, I, bytes, sizeof(bytes));
+    device_run_threads(device, THREADS, GROUP);
+    for (uint32_t t = 0; t < THREADS; t++) {
+        int32_t wanted = e + (int32_t)(t % 4) * (int32_t)(h + f[1]) + in[t] + s.a[(t + 1) % 16] + bytes[1] + bytes[2] +
+                         10 + (int32_t)(sum_of_vectors(values, 1) + 2 * sum_of_vectors(values, 15));
+        device_expect(device, "values outside", t, out[t], wanted);
+    }
+}
+
 #define OWN 4096u /* bytes of each work-item of long_copies */
 
 static void long_copies(struct device *device)
@@ -548,10 +630,15 @@ static void atomics_anywhere(struct device *device)
 static void language(void **state)
 {
     static void (*const checks[])(struct device *) = {
-        structures,       constants,       vectors,        generics,        atomics,   prints,       halves,
-        normals,          private_atomics, copies,         address_spaces,  threes,    wides,        half_vectors,
-        print_more,       group_sizes,     variables,      long_copies,     rows_read, rows_written, pointers,
-        atomics_anywhere, nulls,           held_addresses, chosen_pointers,
+        structures,     constants,      vectors,
+        generics,       atomics,        prints,
+        halves,         normals,        private_atomics,
+        copies,         address_spaces, threes,
+        wides,          half_vectors,   print_more,
+        group_sizes,    variables,      long_copies,
+        rows_read,      rows_written,   outside_structures,
+        outside_values, pointers,       atomics_anywhere,
+        nulls,          held_addresses, chosen_pointers,
     };
     struct device *device = *state;
 

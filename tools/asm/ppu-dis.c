@@ -30,7 +30,9 @@ static void print_arguments(const struct ppu_program_view *view, const struct pp
 
     for (uint32_t i = 0; i < kernel->argument_count; i++) {
         const struct ppu_argument_entry *a = &view->arguments[kernel->argument_first + i];
-        printf("# %u: %s %s, %u bytes, %s%s%s%s\n", a->offset, view->text + a->type, view->text + a->name, a->bytes,
+        bool outside = a->offset >= PPU_MAX_PARAM;
+        printf("# %s%u: %s %s, %u bytes, %s%s%s%s\n", outside ? "outside, " : "",
+               outside ? a->offset - PPU_MAX_PARAM : a->offset, view->text + a->type, view->text + a->name, a->bytes,
                kinds[a->kind] ? kinds[a->kind] : "image", a->references & PPU_REFERENCE_READ ? ", read" : "",
                a->references & PPU_REFERENCE_WRITE ? ", written" : "",
                a->references & PPU_REFERENCE_ESCAPES ? ", escapes" : "");
@@ -46,6 +48,9 @@ static void print_arguments(const struct ppu_program_view *view, const struct pp
                 printf("#    each work-item %d to %d, step %d\n", a->reach.low, a->reach.high, a->reach.step);
             }
         }
+    }
+    if (ppu_arguments_outside(&view->arguments[kernel->argument_first], kernel->argument_count) != 0) {
+        printf("# %u: address of the arguments outside\n", ppu_kernel_block_at(kernel));
     }
     if (kernel->implicit_at) {
         printf("# %u: implicit arguments\n", kernel->implicit_at);

@@ -420,6 +420,41 @@ __kernel void by_value_written(__global int *out, struct row s, struct row u, in
     out[2 * t + 1] = row_sum(&u, 0, 16);
 }
 
+/* ---- more arguments than the parameters have room for ---- */
+
+struct big {
+    int n;
+    struct row rows[100];
+    char tag;
+};
+
+#define EIGHT(type, x) type x##0, type x##1, type x##2, type x##3, type x##4, type x##5, type x##6, type x##7
+#define SUM(x) (x##0 + x##1 + x##2 + x##3 + x##4 + x##5 + x##6 + x##7)
+
+/* Structures that are read alone, at places of each work-item's own, and all else in the parameters. */
+__kernel void outside_structures(__global int *out, struct big s, char c, struct row small, __global const int *in)
+{
+    int t = get_global_id(0);
+    const struct row *row = t & 1 ? &s.rows[t] : &small;
+
+    out[t] = s.rows[t].a[t & 15] * c + s.n + s.tag + row->a[3] + in[t] + get_global_size(0);
+}
+
+/* One is written, and pointers lie behind the values that take all the room. */
+__kernel void outside_values(__global int *out, EIGHT(double16, a), EIGHT(double16, b), EIGHT(double16, c), EIGHT(double16, d),
+                           char e, short3 f, __global const int *in, ushort g, struct row s, __local int *l, long h, uchar3 i)
+{
+    int t = get_global_id(0);
+    double16 sum = SUM(a) - SUM(b) + SUM(c) - SUM(d);
+
+    s.a[t & 15] = in[t];
+    l[get_local_id(0)] = e;
+    for (int k = 0; k < (t & 3); k++) {
+        l[get_local_id(0)] += h + f.y;
+    }
+    out[t] = l[get_local_id(0)] + (int)(sum.s1 + 2 * sum.sf) + s.a[t & 15] + s.a[(t + 1) & 15] + i.y + i.z + g;
+}
+
 /* ---- variables that hold addresses ---- */
 
 struct link {
