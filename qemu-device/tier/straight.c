@@ -636,6 +636,7 @@ bool write_straight_unit(struct writer *t)
         write_version(known, otherwise);
         write_at(t, otherwise);
         write_version(any, t->leave);
+        t->ends = known->ends && any->ends;
     }
     free(forms);
     free(known);

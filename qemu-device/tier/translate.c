@@ -193,6 +193,7 @@ bool translate_unit(const struct tier_unit *unit, bool always, struct tier_code_
     }
     t.context = LLVMContextCreate();
     const bool made = write_module(&t, always) && make_code(&t, out);
+    out->ends = t.ends;
     if (t.module) {
         LLVMDisposeModule(t.module);
     }

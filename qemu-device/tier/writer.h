@@ -31,6 +31,7 @@ struct writer {
     LLVMValueRef taken,
         rest; /* i32 in memory: not 0 when active lanes have the guard of the block's end, or have not */
     LLVMBasicBlockRef leave;
+    bool ends;    /* as of a translation */
     int32_t gain; /* ns of a warp of 128 lanes that groups are faster than the interpreter, about */
 };
 

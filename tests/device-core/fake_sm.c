@@ -140,7 +140,7 @@ static void take_ctas(struct core *core, uint32_t index, struct dist_ends *ends)
     struct fake_sm *sm = &pool_of(core)->sm[index];
     struct dist_cta cta;
 
-    while (sm->count < SM_CTAS && dist_take(core, index, &sm->room, ends, &cta)) {
+    while (sm->count < SM_CTAS && dist_take(core, index, &sm->room, ends, 1, &cta)) {
         room_add(&sm->room, &cta, -1);
         sm->cta[sm->count] = cta;
         __atomic_store_n(&sm->count, sm->count + 1, __ATOMIC_SEQ_CST);

@@ -439,7 +439,7 @@ static void local_backings_are_distinct(void **state)
     start_task(board, 0, &tmd);
     for (uint32_t n = 0; n < 2000; n++) {
         if (random_below(&random, 2) == 0 && mcu_read(board, PPU_REG_SLOT_STATE) == PPU_SLOT_RUNNING) {
-            bool given = dist_take(board->core, 0, &room, &none, &cta[held]);
+            bool given = dist_take(board->core, 0, &room, &none, 1, &cta[held]);
 
             assert_true(held < 7 || !given);
             if (given) {
@@ -478,16 +478,16 @@ static void ends_are_held(void **state)
     board_boot(board);
     core_pause(board->core); /* the test is the SM */
     start_task(board, 0, &tmd);
-    while (dist_take(board->core, 0, &room, &ends, &cta[taken])) {
+    while (dist_take(board->core, 0, &room, &ends, 1, &cta[taken])) {
         taken++;
     }
     assert_int_equal(taken, most);
     for (uint32_t n = 0; n < 3; n++) {
         ends.cta[ends.held] = cta[n];
         ends.count[ends.held++][0] = 5;
-        assert_true(dist_take(board->core, 0, &room, &ends, &cta[taken]));
+        assert_true(dist_take(board->core, 0, &room, &ends, 1, &cta[taken]));
         taken++;
-        assert_false(dist_take(board->core, 0, &room, &ends, &cta[taken]));
+        assert_false(dist_take(board->core, 0, &room, &ends, 1, &cta[taken]));
         assert_int_equal(board->core->dist.used[0].ctas, most);
     }
     for (uint32_t n = 3; n < total; n++) {

@@ -455,6 +455,173 @@ static void beside_each_other(void **state)
     assert_int_equal(translations(p), before);
 }
 
+/* ---- CTAs that are not placed ---- */
+
+#define WHOLE_PARAMS \
+    "ldp.b64 s0, [0]\nldp.b64 s2, [8]\nrdsr s4, %cta.x\nrdsr s5, %ntid.x\nrdsr v0, %tid\nmad v0, s4, s5, v0\n"
+/* Every warp is straight from begin to end; "l" is another one, whose threads end early. */
+#define WHOLE                                                                                                        \
+    ".kernel k\n.vregs 8\n" WHOLE_PARAMS "ldg.b32 v1, [s0+v0*4]\nadd v1, v1, v0\nstg.b32 v1, [s2+v0*4]\nexit\n"      \
+    ".kernel l\n.vregs 12\n" WHOLE_PARAMS "isetp.geu p0, v0, 5000\n@p0 exit\nldg.b32 v1, [s0+v0*4]\nmul v1, v1, 3\n" \
+    "mov s8, 0x80000\nmov s9, 0\nadd64 s2, s2, s8\nstg.b32 v1, [s2+v0*4]\nexit\n"
+#define WHOLE_BYTES 0x100000u
+#define WHOLE_CTAS 60u
+#define WHOLE_THREADS 256u /* of each */
+
+static struct ppu_tmd whole_prepare(struct rig *rig, uint32_t slot, const char *kernel, uint32_t wave, uint32_t ctas,
+                                    uint64_t from)
+{
+    const uint64_t params[] = { from, DATA_VA };
+
+    struct ppu_tmd tmd = rig_tmd(rig, kernel);
+    tmd.wave = (uint8_t)wave;
+    rig_shape(&tmd, ctas, 1, WHOLE_THREADS, 1);
+    rig_params(rig, slot, &tmd, params, sizeof(params));
+    return tmd;
+}
+
+static void whole_fill(struct pair *p)
+{
+    random_bytes(&p->random, rig_data(p->plain, 0), DATA_BYTES);
+    memcpy(rig_data(p->tier, 0), rig_data(p->plain, 0), DATA_BYTES);
+    rig_load_text(p->plain, WHOLE);
+    rig_load_text(p->tier, WHOLE);
+}
+
+static void are_alike(struct pair *p)
+{
+    assert_memory_equal(rig_data(p->plain, 0), rig_data(p->tier, 0), DATA_BYTES);
+    assert_memory_equal(counts(p->plain), counts(p->tier), PPU_COUNTERS * sizeof(uint64_t));
+}
+
+static void wait_for_tasks(struct rig *rig, uint32_t tasks)
+{
+    struct ppu_slot_event event;
+
+    for (uint32_t steps = 0; tasks != 0 && steps < 100000; steps++) {
+        while (ring_pop(rig->board, PPU_RING_SLOT, &event)) {
+            assert_int_equal(event.kind, PPU_SLOT_DONE);
+            tasks--;
+        }
+        rig_step(rig);
+    }
+    assert_int_equal(tasks, 0);
+}
+
+/* Two tasks at once: CTAs of the one are taken among those of the other. */
+static void whole_beside(struct pair *p, uint32_t wave)
+{
+    struct rig *const rigs[] = { p->plain, p->tier };
+
+    whole_fill(p);
+    for (uint32_t i = 0; i < PPU_ARRAY_SIZE(rigs); i++) {
+        const struct ppu_tmd k = whole_prepare(rigs[i], 0, "k", wave, WHOLE_CTAS, DATA_VA + WHOLE_BYTES);
+        const struct ppu_tmd l = whole_prepare(rigs[i], 1, "l", wave, WHOLE_CTAS, DATA_VA + WHOLE_BYTES);
+
+        rig_start(rigs[i], 0, &k);
+        rig_start(rigs[i], 1, &l);
+        wait_for_tasks(rigs[i], 2);
+    }
+    are_alike(p);
+}
+
+static void whole_ctas(void **state)
+{
+    struct pair *p = *state;
+
+    for (uint32_t wave = PPU_LANES; wave <= PPU_MAX_WAVE; wave *= 2) {
+        for (uint32_t i = 0; i < 2; i++) {
+            const uint64_t before = sm_whole_ctas(p->tier->board->core);
+            const char *const kernel = i == 0 ? "k" : "l";
+
+            whole_fill(p);
+            struct ppu_tmd plain = whole_prepare(p->plain, 0, kernel, wave, WHOLE_CTAS, DATA_VA + WHOLE_BYTES);
+            struct ppu_tmd tier = whole_prepare(p->tier, 0, kernel, wave, WHOLE_CTAS, DATA_VA + WHOLE_BYTES);
+            rig_run_done(p->plain, &plain);
+            rig_run_done(p->tier, &tier);
+            are_alike(p);
+            assert_true(sm_whole_ctas(p->tier->board->core) >= before + WHOLE_CTAS / 2);
+        }
+        whole_beside(p, wave);
+    }
+    assert_int_equal(sm_whole_ctas(p->plain->board->core), 0);
+}
+
+/* Thread `thread` is the first that loads from beyond the memory: its CTA is placed behind the warps before it. */
+static void whole_fault(struct pair *p, uint32_t wave, uint32_t thread)
+{
+    const uint64_t from = DATA_VA + DATA_BYTES - thread * sizeof(uint32_t);
+
+    whole_fill(p);
+    struct ppu_tmd plain = whole_prepare(p->plain, 0, "k", wave, WHOLE_CTAS, from);
+    struct ppu_tmd tier = whole_prepare(p->tier, 0, "k", wave, WHOLE_CTAS, from);
+    const struct outcome a = rig_run(p->plain, &plain), b = rig_run(p->tier, &tier);
+    assert_int_equal(a.event.kind, PPU_SLOT_KILLED);
+    assert_int_equal(b.event.kind, PPU_SLOT_KILLED);
+    assert_true(a.faulted && b.faulted);
+    assert_memory_equal(&a.fault, &b.fault, sizeof(a.fault));
+    are_alike(p);
+}
+
+static void whole_ctas_fault(void **state)
+{
+    static const uint32_t threads[] = { 0,
+                                        70,
+                                        3 * WHOLE_THREADS,
+                                        9 * WHOLE_THREADS + 40,
+                                        9 * WHOLE_THREADS + 130,
+                                        30 * WHOLE_THREADS + 200,
+                                        59 * WHOLE_THREADS + 255 };
+    struct pair *p = *state;
+
+    for (uint32_t wave = PPU_LANES; wave <= PPU_MAX_WAVE; wave *= 2) {
+        for (uint32_t i = 0; i < PPU_ARRAY_SIZE(threads); i++) {
+            printf("# wave %u, thread %u\n", wave, threads[i]);
+            whole_fault(p, wave, threads[i]);
+        }
+    }
+}
+
+/* Loads from system memory wait for the host: none of these CTAs can be run at once. */
+static void whole_ctas_wait(void **state)
+{
+    struct pair *p = *state;
+    const uint32_t ctas = SYS_PAGES * 4096 / sizeof(uint32_t) / WHOLE_THREADS;
+
+    whole_fill(p);
+    struct ppu_tmd plain = whole_prepare(p->plain, 0, "k", PPU_MAX_WAVE, ctas, SYS_VA);
+    struct ppu_tmd tier = whole_prepare(p->tier, 0, "k", PPU_MAX_WAVE, ctas, SYS_VA);
+    rig_run_done(p->plain, &plain);
+    rig_run_done(p->tier, &tier);
+    are_alike(p);
+}
+
+/* A grid that would take minutes is killed while CTAs of it are taken; the next task finds the SM as it was. */
+static void whole_ctas_killed(void **state)
+{
+    struct pair *p = *state;
+    struct rig *const rig = p->tier;
+    struct outcome outcome;
+
+    whole_fill(p);
+    for (uint32_t round = 0; round < 20; round++) {
+        struct ppu_tmd tmd = whole_prepare(rig, 0, "l", PPU_MAX_WAVE, WHOLE_CTAS, DATA_VA);
+        const uint64_t before = sm_whole_ctas(rig->board->core);
+
+        tmd.grid[0] = 1u << 30;
+        rig_start(rig, 0, &tmd);
+        while (sm_whole_ctas(rig->board->core) < before + 1000 * round) {
+            rig_step(rig);
+        }
+        rig_command(rig, 0, PPU_SLOT_CMD_KILL);
+        assert_true(rig_wait(rig, 0, &outcome));
+        assert_int_equal(outcome.event.kind, PPU_SLOT_KILLED);
+        assert_false(outcome.faulted);
+        tmd = whole_prepare(rig, 0, "k", PPU_MAX_WAVE, WHOLE_CTAS, DATA_VA + WHOLE_BYTES);
+        rig_run_done(rig, &tmd);
+    }
+}
+
 /* ---- random programs ---- */
 
 static struct outcome run_random(struct rig *rig, const char *text, uint32_t wave, uint32_t threads, uint32_t ctas,
@@ -593,13 +760,14 @@ static const struct liar liars[] = {
     { "says that nothing is kept", { .result = TIER_NOT_KEPT }, sizeof(struct tier_answer), false },
     { "answers what is no answer", { .result = 99 }, sizeof(struct tier_answer), false },
     { "has code for nothing", { .result = TIER_NOT_WORTH, .bytes = 8 }, sizeof(struct tier_answer) + 8, false },
-    { "has no code", { TIER_MADE, 0, 0, 1, 32, 12 }, sizeof(struct tier_answer), false },
-    { "has too much code", { TIER_MADE, TIER_MAX_CODE + 1, 0, 1, 32, 12 }, sizeof(struct tier_answer), false },
-    { "enters behind the code", { TIER_MADE, 64, 64, 1, 32, 12 }, sizeof(struct tier_answer) + 64, false },
-    { "has code of another wave", { TIER_MADE, 64, 0, 1, 64, 12 }, sizeof(struct tier_answer) + 64, false },
-    { "has code of another loop", { TIER_MADE, 64, 0, 1, 32, 999 }, sizeof(struct tier_answer) + 64, false },
-    { "ends in its answer", { TIER_MADE, 64, 0, 1, 32, 12 }, 6, true },
-    { "ends in its code", { TIER_MADE, 64, 0, 1, 32, 12 }, sizeof(struct tier_answer) + 10, true },
+    { "has no code", { TIER_MADE, 0, 0, 1, 32, 12, 0 }, sizeof(struct tier_answer), false },
+    { "has too much code", { TIER_MADE, TIER_MAX_CODE + 1, 0, 1, 32, 12, 0 }, sizeof(struct tier_answer), false },
+    { "enters behind the code", { TIER_MADE, 64, 64, 1, 32, 12, 0 }, sizeof(struct tier_answer) + 64, false },
+    { "has code of another wave", { TIER_MADE, 64, 0, 1, 64, 12, 0 }, sizeof(struct tier_answer) + 64, false },
+    { "has code of another loop", { TIER_MADE, 64, 0, 1, 32, 999, 0 }, sizeof(struct tier_answer) + 64, false },
+    { "has a loop that ends its warps", { TIER_MADE, 64, 0, 1, 32, 12, 1 }, sizeof(struct tier_answer) + 64, false },
+    { "ends in its answer", { TIER_MADE, 64, 0, 1, 32, 12, 0 }, 6, true },
+    { "ends in its code", { TIER_MADE, 64, 0, 1, 32, 12, 0 }, sizeof(struct tier_answer) + 10, true },
     { "ends without an answer", { .result = TIER_MADE }, 0, true },
 };
 
@@ -659,6 +827,11 @@ int main(void)
         { "so does straight code [A7][A8]", straight_by_hand, setup, teardown, NULL },
         { "indexes that wrap lead back [D1]", wrapped_indexes, setup, teardown, NULL },
         { "programs that drive each other out have their translations [A7]", beside_each_other, setup, teardown, NULL },
+        { "CTAs that are straight from begin to end are not placed [A7][A8]", whole_ctas, setup, teardown, NULL },
+        { "one of them that faults is, behind its warps that have ended [A7]", whole_ctas_fault, setup, teardown,
+          NULL },
+        { "and those that wait for the host [A7]", whole_ctas_wait, setup, teardown, NULL },
+        { "they are killed among others [A6]", whole_ctas_killed, setup, teardown, NULL },
         { "so do loops of random programs [A7][E3]", by_chance, setup, teardown, NULL },
         { "a translation that does not come stops nobody [A7]", without_answer, setup, teardown, NULL },
         { "nor does it when the machine ends [A7]", end_without_answer, setup, teardown, NULL },

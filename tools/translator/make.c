@@ -86,7 +86,8 @@ static _Noreturn void translate(const struct tier_module *module, const struct t
                                        .entry = (uint32_t)code.entry,
                                        .vregs = code.vregs,
                                        .wave = code.wave,
-                                       .insns = code.insns };
+                                       .insns = code.insns,
+                                       .ends = code.ends };
     }
     const bool told = write_answer(to, &answer, sizeof(answer)) && write_answer(to, code.at, answer.bytes);
     _exit(told ? 0 : 1);

@@ -178,25 +178,56 @@ static void leave_ctas(struct core *core, uint32_t sm, struct dist_ends *ends)
     }
 }
 
-bool dist_take(struct core *core, uint32_t sm, const struct dist_room *room, struct dist_ends *ends,
-               struct dist_cta *out)
+static void room_shrink(struct dist_room *room, const struct dist_task *task, bool wide)
+{
+    room->passes -= task->cta_passes;
+    room->ctas--;
+    room->vregs -= task->cta_vregs[wide];
+    room->shared_bytes -= task->tmd.shared_bytes;
+    room->token_bytes -= task->cta_tokens;
+}
+
+/* After a CTA that begins, more of its task that do, while no other task offers any. Returns how many there are. */
+static uint32_t hand_out_more(struct core *core, uint32_t sm, const struct dist_room *room, uint32_t most,
+                              struct dist_cta *out)
+{
+    struct dist_slot *const slot = &core->dist.slot[out[0].task->slot];
+    struct dist_room left = *room;
+    uint32_t count = 1;
+
+    while (count < most && !out[0].saved && slot->save_ready == 0 && slot->switched == 0 &&
+           core->dist.offering == bit(slot->task.slot)) {
+        room_shrink(&left, &slot->task, out[count - 1].wide);
+        if (!slot_hand_out(core, slot, sm, &left, &out[count])) {
+            break;
+        }
+        count++;
+    }
+    return count;
+}
+
+uint32_t dist_take(struct core *core, uint32_t sm, const struct dist_room *room, struct dist_ends *ends, uint32_t most,
+                   struct dist_cta *out)
 {
     if (__atomic_load_n(&core->dist.offering, __ATOMIC_SEQ_CST) == 0) {
-        return false;
+        return 0;
     }
     pthread_mutex_lock(&core->dist.lock);
     leave_ctas(core, sm, ends);
-    bool given = hand_out(core, sm, room, out);
+    uint32_t count = hand_out(core, sm, room, out) ? 1 : 0;
+    if (count != 0) {
+        count = hand_out_more(core, sm, room, most, out);
+    }
     bool wake = dist_take_stirred(&core->dist);
     pthread_mutex_unlock(&core->dist.lock);
     if (wake) {
         sm_offer(core);
     }
-    if (given) {
+    if (count != 0) {
         if (out->number == 0 && !out->saved) {
             trace_mark(core, PPU_MARK_CTA_DISTRIBUTED, sm);
         }
-        cta_trace(core, out->saved ? PPU_TRACE_CTA_RESTORE : PPU_TRACE_CTA_START, sm, out, 1);
+        cta_trace(core, out->saved ? PPU_TRACE_CTA_RESTORE : PPU_TRACE_CTA_START, sm, out, count);
     }
-    return given;
+    return count;
 }

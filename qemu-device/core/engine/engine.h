@@ -6,15 +6,28 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct code_insn;
 struct dist_task;
 struct exec;
 struct ppu_insn;
 struct sm;
 struct sm_cta;
+struct tier_translation;
 struct warp;
 
 /* Runs a ready warp for at most `budget` instructions; returns how many it executed. */
 uint32_t engine_run(struct sm *sm, uint32_t index, uint32_t budget);
+/*
+ * Programs that are one translation from begin to end (struct tier_translation.ends) need no registers: warp `index` is
+ * lent for each of their warps in turn. False: the program of its task is none.
+ */
+struct engine_whole {
+    const struct code_insn *code;
+    const struct tier_translation *translation;
+};
+bool engine_whole_begin(struct sm *sm, uint32_t index, struct engine_whole *whole);
+/* The warp does all of its program, *done instructions. False: nothing was done. */
+bool engine_whole_run(struct sm *sm, const struct engine_whole *whole, uint32_t *done);
 /* What engine_step() executed: its number and the lanes that were active. */
 struct engine_stepped {
     uint32_t pc;

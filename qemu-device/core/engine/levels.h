@@ -3,12 +3,14 @@
 #ifndef QEMU_DEVICE_CORE_ENGINE_LEVELS_H
 #define QEMU_DEVICE_CORE_ENGINE_LEVELS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "qemu-device/core/sm/code.h"
 #include "qemu-device/core/sm/file.h"
 
 struct exec;
+struct tier_translation;
 
 /*
  * The engine for a level of the host's instruction set: engine/inner/loop.c.inc. The thread sanitizer sees the plain
@@ -20,7 +22,11 @@ struct exec;
 #endif
 
 struct engine_level_ops {
-    uint32_t (*run)(struct exec *x, uint32_t budget);  /* as engine_run(), of a warp that can go on */
+    uint32_t (*run)(struct exec *x, uint32_t budget); /* as engine_run(), of a warp that can go on */
+    /* As engine_whole_code() and engine_run_whole(). */
+    const struct code_insn *(*whole_code)(struct exec *x, const struct tier_translation **translation);
+    bool (*run_whole)(struct exec *x, const struct code_insn *code, const struct tier_translation *translation,
+                      uint32_t *done);
     engine_op *(*op_of)(const struct code_insn *code); /* what executes an instruction without fault; `op` is not set */
     engine_op *(*modelled_op_of)(const struct code_insn *code); /* the same when caches are modelled */
 };

@@ -471,6 +471,27 @@ uint32_t engine_run(struct sm *sm, uint32_t index, uint32_t budget)
     return done;
 }
 
+bool engine_whole_begin(struct sm *sm, uint32_t index, struct engine_whole *whole)
+{
+    static const uint32_t zeros[PPU_MAX_VREGS * PPU_MAX_WAVE]; /* what registers begin with; they are not written */
+    struct exec *const x = exec_of(sm, index);
+
+    x->vreg = (uint32_t *)(uintptr_t)zeros;
+    whole->code = sm->engine->whole_code(x, &whole->translation);
+    return whole->code;
+}
+
+bool engine_whole_run(struct sm *sm, const struct engine_whole *whole, uint32_t *done)
+{
+    struct exec *const x = &sm->exec;
+
+    x->counted = 0;
+    count_begin(x);
+    const bool all = sm->engine->run_whole(x, whole->code, whole->translation, done);
+    count_end(x, all ? *done : 0);
+    return all;
+}
+
 bool engine_ready(struct sm *sm, uint32_t index)
 {
     struct exec *const x = exec_of(sm, index);

@@ -19,20 +19,30 @@ static uint32_t target_back(const struct ppu_insn *insn, uint32_t pc)
     return relative && insn->imm < 0 ? pc + (uint32_t)insn->imm : UINT32_MAX;
 }
 
-uint32_t decode_straight(const struct sm *sm, const struct dist_task *task, uint32_t first)
+static struct program_straight straight_from(const struct sm *sm, const struct dist_task *task, uint32_t first)
 {
     const uint32_t begin = task->tmd.entry / PPU_INSN_BYTES + first;
     const struct code_insn *code;
     uint32_t pc = begin, end = UINT32_MAX; /* of what is looked at; where a loop begins */
+    bool ends = false;
 
     while (pc - begin < TIER_MAX_INSNS && (code = decode_known(sm, task, pc))) {
         const uint32_t target = target_back(&code->insn, pc);
         end = PPU_MIN(end, target);
         pc++;
-        if (code->insn.op == PPU_OP_EXIT && code->insn.guard == 0) {
+        ends = code->insn.op == PPU_OP_EXIT && code->insn.guard == 0;
+        if (ends) {
             break;
         }
     }
+    ends = ends && end >= pc;
     end = PPU_MIN(end, pc);
-    return end >= begin + WORTH ? end - begin : 0;
+    return (struct program_straight){ first, end >= begin + WORTH ? end - begin : 0, ends };
+}
+
+struct program_straight decode_straight(const struct sm *sm, const struct dist_task *task, uint32_t prologue)
+{
+    const struct program_straight all = straight_from(sm, task, 0);
+
+    return all.ends || prologue == 0 ? all : straight_from(sm, task, prologue);
 }

@@ -7,14 +7,15 @@
 #include <stdint.h>
 
 #include "qemu-device/core/sm/prologue.h"
+#include "qemu-device/core/sm/straight.h"
 
 /* Keeps what is known of a task's program when a CTA of it has ended. */
 struct program {
     uint64_t start; /* dist_task.start; 0: of none */
     bool writes_first;
     struct prologue prologue;
-    uint32_t straight; /* instructions behind the prologue that each warp executes once: decode_straight() */
-    uint32_t ended;    /* CTAs that have ended: with each power of two more of the program may be known */
+    struct program_straight straight;
+    uint32_t ended; /* CTAs that have ended: with each power of two more of the program may be known */
 };
 
 #endif

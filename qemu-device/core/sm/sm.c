@@ -47,6 +47,7 @@
 #include "qemu-device/core/sm/turn.h"
 #include "qemu-device/core/sm/warp.h"
 #include "qemu-device/core/sm/warp_trace.h"
+#include "qemu-device/core/sm/whole.h"
 #include "qemu-device/core/tier/heads.h"
 
 #include <stdlib.h>
@@ -140,7 +141,7 @@ static void choose_warps(const struct sm *sm, struct sm_cta *cta)
     }
 }
 
-static void warp_start(struct sm *sm, struct sm_cta *cta, uint32_t number)
+void sm_warp_start(struct sm *sm, struct sm_cta *cta, uint32_t number)
 {
     const struct dist_task *task = cta->cta.task;
     struct warp *w = &sm->warp[cta->warp[number]];
@@ -182,8 +183,7 @@ static void show_room(struct sm *sm)
     __atomic_store_n(&sm->shown.shared_bytes, sm->used.shared_bytes, __ATOMIC_RELAXED);
 }
 
-/* `ctas` more of the task's CTAs are here, all wide or none: 1, or as many as -1 modulo 2^32. */
-static void count_room(struct sm *sm, const struct dist_task *task, bool wide, uint32_t ctas)
+void sm_count_room(struct sm *sm, const struct dist_task *task, bool wide, uint32_t ctas)
 {
     if (ctas == 1) {
         share_came(sm, task);
@@ -210,11 +210,11 @@ void sm_cta_place(struct sm *sm, struct sm_cta *cta)
     }
     cta->warps_left = 0;
     for (uint32_t number = 0; number < task->cta_warps; number++) {
-        warp_start(sm, cta, number);
+        sm_warp_start(sm, cta, number);
     }
     cta->used = true;
     cta->threads_left = cta->size[0] * cta->size[1] * cta->size[2];
-    count_room(sm, task, cta->cta.wide, 1);
+    sm_count_room(sm, task, cta->cta.wide, 1);
 }
 
 void sm_cta_begin(struct sm *sm, struct sm_cta *cta)
@@ -259,7 +259,7 @@ void sm_cta_free(struct sm *sm, struct sm_cta *cta)
     learn(sm, task);
     sm_file_give(sm, cta);
     memset(cta, 0, offsetof(struct sm_cta, done));
-    count_room(sm, task, wide, UINT32_MAX);
+    sm_count_room(sm, task, wide, UINT32_MAX);
 }
 
 /*
@@ -278,7 +278,7 @@ static void see_code(struct sm *sm, const struct dist_task *task)
     }
 }
 
-static struct sm_cta *free_cta(struct sm *sm)
+struct sm_cta *sm_free_cta(struct sm *sm)
 {
     for (uint32_t i = 0; i < sm->config->sm_ctas; i++) {
         if (!sm->cta[i].used) {
@@ -302,19 +302,40 @@ struct dist_room sm_room(const struct sm *sm)
 }
 
 /* As dist_take(). Who makes CTAs offers them first and then says so: has_work is 0 before the last look. */
-static bool ask_for_cta(struct sm *sm, struct dist_cta *out)
+static uint32_t take_offers(struct sm *sm, const struct dist_room *room, uint32_t most, struct dist_cta *out)
 {
-    const struct dist_room room = sm_room(sm);
+    uint32_t count = dist_take(sm->core, sm->number, room, &sm->ends, most, out);
 
-    if (dist_take(sm->core, sm->number, &room, &sm->ends, out)) {
-        return true;
+    if (count == 0) {
+        __atomic_store_n(&sm->has_work, 0, __ATOMIC_SEQ_CST);
+        count = dist_take(sm->core, sm->number, room, &sm->ends, most, out);
+        if (count != 0) {
+            __atomic_store_n(&sm->has_work, 1, __ATOMIC_SEQ_CST);
+        }
     }
-    __atomic_store_n(&sm->has_work, 0, __ATOMIC_SEQ_CST);
-    if (!dist_take(sm->core, sm->number, &room, &sm->ends, out)) {
-        return false;
+    return count;
+}
+
+uint32_t sm_ask_for_ctas(struct sm *sm, const struct dist_room *room, uint32_t most, struct dist_cta *out)
+{
+    const uint32_t count = __atomic_load_n(&sm->has_work, __ATOMIC_SEQ_CST) != 0 ? take_offers(sm, room, most, out) : 0;
+
+    if (count != 0) {
+        sm_pool_share_offers(*core_sm_pool(sm->core));
+        share_begin(sm);
+        see_code(sm, out->task);
     }
-    __atomic_store_n(&sm->has_work, 1, __ATOMIC_SEQ_CST);
-    return true;
+    return count;
+}
+
+void sm_cta_came(struct sm *sm, struct sm_cta *cta)
+{
+    sm_cta_begin(sm, cta);
+    if (cta->cta.saved) {
+        sm_save_restore(sm, cta);
+    } else if (cta->cta.task->width == DIST_EITHER) {
+        sm_mode_begun(sm, cta->cta.task, cta->cta.wide);
+    }
 }
 
 bool sm_take_cta(struct sm *sm)
@@ -322,7 +343,7 @@ bool sm_take_cta(struct sm *sm)
     if (__atomic_load_n(&sm->has_work, __ATOMIC_SEQ_CST) == 0) {
         return false;
     }
-    struct sm_cta *cta = free_cta(sm);
+    struct sm_cta *cta = sm_free_cta(sm);
     if (!cta) {
         __atomic_store_n(&sm->has_work, 0, __ATOMIC_SEQ_CST); /* until one ends */
         return false;
@@ -331,18 +352,11 @@ bool sm_take_cta(struct sm *sm)
         sm->next_warp = 0;
         sm_file_find_tokens(sm);
     }
-    if (!ask_for_cta(sm, &cta->cta)) {
+    const struct dist_room room = sm_room(sm);
+    if (sm_ask_for_ctas(sm, &room, 1, &cta->cta) == 0) {
         return false;
     }
-    sm_pool_share_offers(*core_sm_pool(sm->core));
-    share_begin(sm);
-    see_code(sm, cta->cta.task);
-    sm_cta_begin(sm, cta);
-    if (cta->cta.saved) {
-        sm_save_restore(sm, cta);
-    } else if (cta->cta.task->width == DIST_EITHER) {
-        sm_mode_begun(sm, cta->cta.task, cta->cta.wide);
-    }
+    sm_cta_came(sm, cta);
     return true;
 }
 
@@ -742,6 +756,9 @@ uint32_t sm_run_part(struct sm *sm, uint32_t budget, uint64_t work, enum sm_acti
         uint32_t left = budget - executed, so_far = executed;
 
         sm_attend(sm);
+        if (sm->ctas_used == 0) {
+            executed += sm_run_whole_ctas(sm, left);
+        }
         if (sm->turns >= sm->warps_used) {
             take_ctas(sm);
         }

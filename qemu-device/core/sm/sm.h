@@ -86,6 +86,7 @@ struct sm {
     struct code_insn begun;    /* of decode_begun() */
     struct program program;
     struct tier_heads *heads; /* NULL: everything is interpreted */
+    uint64_t whole_ctas;      /* atomic: that were run without being placed (whole.h) */
     struct exec exec;         /* the warp of the turn */
     struct pending_adds pending_adds;
     struct {

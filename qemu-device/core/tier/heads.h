@@ -72,6 +72,15 @@ static inline struct tier_head *tier_head_find(const struct exec *x, struct tier
     return head->spent >= head->wait && !head->never && tier_head_look(x, head) ? head : NULL;
 }
 
+/* The translation of what begins with `code`; NULL: nobody has entered it yet. */
+static inline const struct tier_translation *tier_head_made(const struct tier_heads *heads,
+                                                            const struct code_insn *code)
+{
+    const struct tier_head *const head = &heads->head[(uintptr_t)code / 64 % TIER_HEADS];
+
+    return head->code == code ? head->translation : NULL;
+}
+
 /* How much an entry has executed. */
 static inline void tier_head_pays(struct tier_head *head, uint32_t executed)
 {

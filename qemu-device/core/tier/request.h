@@ -47,6 +47,7 @@ struct tier_answer {
     uint32_t vregs;  /* as in struct tier_translation */
     uint32_t wave;
     uint32_t insns;
+    uint32_t ends; /* 0 or 1 */
 };
 
 /* Both wait until all of it has gone through; false: the other end has closed. */

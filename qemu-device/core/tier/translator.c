@@ -14,7 +14,7 @@ static bool is_answer(const struct tier_answer *answer, const struct tier_unit *
                (how == TIER_KEPT_ONLY || answer->result != TIER_NOT_KEPT);
     }
     return answer->bytes != 0 && answer->bytes <= TIER_MAX_CODE && answer->entry < answer->bytes &&
-           answer->wave == unit->wave && answer->insns == unit->insns;
+           answer->wave == unit->wave && answer->insns == unit->insns && answer->ends <= unit->straight;
 }
 
 /* Never writable and executable at once. False: no memory, or the program has gone; nothing is mapped. */
@@ -30,7 +30,12 @@ static bool receive_code(int socket, const struct tier_answer *answer, struct ti
         return false;
     }
     *out = (struct tier_translation){
-        .vregs = answer->vregs, .wave = answer->wave, .insns = answer->insns, .memory = memory, .bytes = answer->bytes
+        .vregs = answer->vregs,
+        .wave = answer->wave,
+        .insns = answer->insns,
+        .ends = answer->ends != 0,
+        .memory = memory,
+        .bytes = answer->bytes,
     };
     const uintptr_t code = (uintptr_t)memory + answer->entry;
     memcpy(&out->code, &code, sizeof(out->code));

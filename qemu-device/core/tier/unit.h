@@ -16,6 +16,7 @@
 
 #include "ppu/isa.h"
 #include "ppu/macros.h"
+#include "qemu-device/core/dist/task.h"
 #include "qemu-device/core/sm/code.h"
 #include "qemu-device/core/sm/cta.h"
 #include "qemu-device/core/sm/exec.h"
@@ -84,6 +85,7 @@ struct tier_translation {
     uint32_t vregs; /* registers that a warp must have */
     uint32_t wave;
     uint32_t insns; /* at most, between two places where the turn's budget is looked at */
+    bool ends;      /* the warp has ended when anything was done, and no register was written */
     void *memory;   /* where the code lies */
     size_t bytes;
 };
@@ -101,6 +103,7 @@ struct tier_code_bytes {
     size_t bytes;
     size_t entry;
     uint32_t vregs, wave, insns; /* as in struct tier_translation */
+    bool ends;
 };
 
 /* What the module that has LLVM exports. */
@@ -129,12 +132,19 @@ static inline uint64_t tier_layout(void)
         offsetof(struct exec, vreg),
         offsetof(struct exec, steady),
         offsetof(struct exec, whole),
+        offsetof(struct exec, task),
+        offsetof(struct exec, found),
+        offsetof(struct exec, lanes),
         sizeof(struct warp),
         offsetof(struct warp, pc),
         offsetof(struct warp, active),
         offsetof(struct warp, pred),
         offsetof(struct warp, sreg),
+        sizeof(struct sm),
         offsetof(struct sm, attention),
+        offsetof(struct sm, pending_adds),
+        sizeof(struct dist_task),
+        offsetof(struct dist_task, params),
         offsetof(struct sm_cta, count),
         sizeof(struct code_insn),
         sizeof(struct tier_unit),
