@@ -2,8 +2,9 @@
 /*
  * Writes a unit that is straight: what each warp executes once when it begins, up to its end or to what only the
  * interpreter does. What is the same for all lanes comes first; then each pass goes all the way, its registers values.
- * Nothing of the warp and no memory is written until all passes are through: where a page is missing, or anything
- * faults, the interpreter does the unit from its begin. Stores come last. So a unit ends before a load behind one.
+ * Nothing of the warp and no memory is written until all passes are through, or nothing can fail any more: where a page
+ * is missing, or anything faults, the interpreter does the unit from its begin. Stores come last. So a unit ends before
+ * a load behind one.
  */
 #include "qemu-device/tier/straight.h"
 #include "ppu/macros.h"
@@ -559,7 +560,7 @@ static void write_end(struct straight *s)
 {
     struct writer *const t = s->t;
 
-    for (uint32_t i = 0; i < s->store_count; i++) {
+    for (uint32_t i = 0; i < s->store_count && !s->in_place; i++) {
         straight_commit(s, i);
     }
     if (!s->ends) {
@@ -617,6 +618,7 @@ static void write_version(struct straight *s, LLVMBasicBlockRef fail)
     same_unless(&s->same, LLVMBuildNot(t->builder, may, ""));
     begin_variables(s);
     write_same(s);
+    s->in_place = straight_stores_in_place(s);
     write_passes(s);
     write_end(s);
 }

@@ -32,6 +32,7 @@ struct straight {
     struct same same;
     struct chunk chunk[STRAIGHT_CHUNKS];
     LLVMValueRef base[TIER_MAX_INSNS]; /* of loads and stores: what is the same for all lanes */
+    bool in_place;                     /* passes store at once */
     struct forms *forms;               /* NULL: nothing is known of how lanes lie */
     struct form form[TIER_MAX_INSNS];  /* of what an instruction writes */
     struct row row[TIER_MAX_INSNS];    /* of loads and stores */
@@ -73,6 +74,11 @@ LLVMValueRef straight_executing(struct straight *s, uint32_t n);
 void straight_load(struct straight *s, uint32_t n);
 /* Finds where the pass stores, and keeps what. */
 void straight_store(struct straight *s, uint32_t n, uint32_t which);
+/*
+ * Where all rows are known nothing can fail once the passes begin. Each pass stores at once then, if what lanes of one
+ * pass store no lane of another loads or stores; else the unit begins as if nothing was known. Returns whether it does.
+ */
+bool straight_stores_in_place(struct straight *s);
 /* Stores what all passes have kept. */
 void straight_commit(struct straight *s, uint32_t which);
 

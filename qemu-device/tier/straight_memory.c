@@ -498,72 +498,6 @@ void straight_load(struct straight *s, uint32_t n)
 
 /* ---- stores ---- */
 
-static LLVMValueRef kept_at(const struct straight *s, uint32_t which, LLVMValueRef pass)
-{
-    const struct writer *const t = s->t;
-
-    return write_behind(t, s->store[which], LLVMBuildMul(t->builder, pass, write_i64(t, sizeof(struct kit_store)), ""));
-}
-
-static void keep_values(struct straight *s, uint32_t n, LLVMValueRef kept)
-{
-    const struct ppu_insn *const insn = straight_insn(s, n);
-    const struct writer *const t = s->t;
-
-    for (uint32_t i = 0; i < STRAIGHT_CHUNKS; i++) {
-        for (uint32_t word = 0; word < insn->wd; word++) {
-            const uint64_t at = (word * PPU_LANES + i * TIER_CHUNK) * sizeof(uint32_t);
-            LLVMValueRef value = chunk_get(&s->chunk[i], insn->rd + word, false);
-            write_store(t, value, write_field(t, kept, offsetof(struct kit_store, value) + at));
-        }
-    }
-}
-
-/* Returns the transactions. */
-static LLVMValueRef keep_rows(const struct straight *s, uint32_t n, const struct lies *lies, LLVMValueRef kept)
-{
-    const struct writer *const t = s->t;
-
-    for (uint32_t i = 0; i < STRAIGHT_CHUNKS; i++) {
-        const uint64_t at = i * TIER_CHUNK * sizeof(uint8_t *);
-        write_store(t, lies->host[i], write_field(t, kept, offsetof(struct kit_store, host) + at));
-    }
-    write_store(t, write_i32(t, 1), write_field(t, kept, offsetof(struct kit_store, in_rows)));
-    return lines_of_rows(s, n, lies);
-}
-
-void straight_store(struct straight *s, uint32_t n, uint32_t which)
-{
-    struct writer *const t = s->t;
-    LLVMValueRef kept = kept_at(s, which, s->pass), lines[2];
-    struct lies lies = look_where(s, n);
-
-    keep_values(s, n, kept);
-    write_store(t, lies.set, write_field(t, kept, offsetof(struct kit_store, set)));
-    if (lies.known) {
-        add_lines(s, keep_rows(s, n, &lies, kept));
-        return;
-    }
-    LLVMBasicBlockRef wherever = write_block(t), rows = write_block(t), on = write_block(t);
-    write_rarely(t, LLVMBuildNot(t->builder, lies.in_rows, ""), wherever, rows);
-    write_at(t, rows);
-    lines[0] = keep_rows(s, n, &lies, kept);
-    rows = LLVMGetInsertBlock(t->builder);
-    LLVMBuildBr(t->builder, on);
-    write_at(t, wherever);
-    write_request(s, n, &lies);
-    LLVMValueRef arguments[] = { t->x, straight_code(s, n), t->calls, lies.page, s->request, kept };
-    same_unless(&s->same, LLVMBuildNot(t->builder, write_kit(s->t, "kit_find_stores", arguments, 6), ""));
-    lines[1] = lines_of_request(s);
-    wherever = LLVMGetInsertBlock(t->builder);
-    LLVMBuildBr(t->builder, on);
-    write_at(t, on);
-    LLVMBasicBlockRef from[2] = { rows, wherever };
-    LLVMValueRef all = LLVMBuildPhi(t->builder, t->i32, "");
-    LLVMAddIncoming(all, lines, from, 2);
-    add_lines(s, all);
-}
-
 /* The words of a chunk, lane after lane, as they go to memory. */
 static LLVMValueRef in_a_row(const struct straight *s, uint32_t n, LLVMValueRef words[KIT_MOST_WORDS])
 {
@@ -615,23 +549,123 @@ static void masked_store(const struct straight *s, LLVMValueRef values, LLVMValu
     write_intrinsic(t, "llvm.masked.store", types, 2, arguments, 4);
 }
 
+/* Lanes of a pass, of one chunk. */
+static LLVMValueRef set_of_chunk(const struct straight *s, LLVMValueRef set, uint32_t chunk)
+{
+    const struct writer *const t = s->t;
+    LLVMValueRef bits = LLVMBuildLShr(t->builder, set, write_i32(t, chunk * TIER_CHUNK), "");
+
+    return LLVMBuildBitCast(t->builder, LLVMBuildTrunc(t->builder, bits, t->i16, ""), t->mask, "");
+}
+
+static void store_row(const struct straight *s, uint32_t n, LLVMValueRef words[KIT_MOST_WORDS], LLVMValueRef host,
+                      LLVMValueRef set)
+{
+    const struct ppu_insn *const insn = straight_insn(s, n);
+    const uint32_t bytes = ppu_width_bytes(insn->width);
+
+    masked_store(s, in_a_row(s, n, words), host, in_words(s, set, insn->wd), bytes < 4 ? bytes : 4);
+}
+
+static LLVMValueRef kept_at(const struct straight *s, uint32_t which, LLVMValueRef pass)
+{
+    const struct writer *const t = s->t;
+
+    return write_behind(t, s->store[which], LLVMBuildMul(t->builder, pass, write_i64(t, sizeof(struct kit_store)), ""));
+}
+
+static void keep_values(struct straight *s, uint32_t n, LLVMValueRef kept)
+{
+    const struct ppu_insn *const insn = straight_insn(s, n);
+    const struct writer *const t = s->t;
+
+    for (uint32_t i = 0; i < STRAIGHT_CHUNKS; i++) {
+        for (uint32_t word = 0; word < insn->wd; word++) {
+            const uint64_t at = (word * PPU_LANES + i * TIER_CHUNK) * sizeof(uint32_t);
+            LLVMValueRef value = chunk_get(&s->chunk[i], insn->rd + word, false);
+            write_store(t, value, write_field(t, kept, offsetof(struct kit_store, value) + at));
+        }
+    }
+}
+
+/* Returns the transactions. */
+static LLVMValueRef keep_rows(const struct straight *s, uint32_t n, const struct lies *lies, LLVMValueRef kept)
+{
+    const struct writer *const t = s->t;
+
+    for (uint32_t i = 0; i < STRAIGHT_CHUNKS; i++) {
+        const uint64_t at = i * TIER_CHUNK * sizeof(uint8_t *);
+        write_store(t, lies->host[i], write_field(t, kept, offsetof(struct kit_store, host) + at));
+    }
+    write_store(t, write_i32(t, 1), write_field(t, kept, offsetof(struct kit_store, in_rows)));
+    return lines_of_rows(s, n, lies);
+}
+
+/* Returns the transactions. */
+static LLVMValueRef store_rows(struct straight *s, uint32_t n, const struct lies *lies)
+{
+    const struct ppu_insn *const insn = straight_insn(s, n);
+
+    for (uint32_t i = 0; i < STRAIGHT_CHUNKS; i++) {
+        LLVMValueRef words[KIT_MOST_WORDS];
+        for (uint32_t word = 0; word < insn->wd; word++) {
+            words[word] = chunk_get(&s->chunk[i], insn->rd + word, false);
+        }
+        store_row(s, n, words, lies->host[i], set_of_chunk(s, lies->set, i));
+    }
+    return lines_of_rows(s, n, lies);
+}
+
+void straight_store(struct straight *s, uint32_t n, uint32_t which)
+{
+    struct writer *const t = s->t;
+    LLVMValueRef kept = kept_at(s, which, s->pass), lines[2];
+    struct lies lies = look_where(s, n);
+
+    if (s->in_place) {
+        add_lines(s, store_rows(s, n, &lies));
+        return;
+    }
+    keep_values(s, n, kept);
+    write_store(t, lies.set, write_field(t, kept, offsetof(struct kit_store, set)));
+    if (lies.known) {
+        add_lines(s, keep_rows(s, n, &lies, kept));
+        return;
+    }
+    LLVMBasicBlockRef wherever = write_block(t), rows = write_block(t), on = write_block(t);
+    write_rarely(t, LLVMBuildNot(t->builder, lies.in_rows, ""), wherever, rows);
+    write_at(t, rows);
+    lines[0] = keep_rows(s, n, &lies, kept);
+    rows = LLVMGetInsertBlock(t->builder);
+    LLVMBuildBr(t->builder, on);
+    write_at(t, wherever);
+    write_request(s, n, &lies);
+    LLVMValueRef arguments[] = { t->x, straight_code(s, n), t->calls, lies.page, s->request, kept };
+    same_unless(&s->same, LLVMBuildNot(t->builder, write_kit(s->t, "kit_find_stores", arguments, 6), ""));
+    lines[1] = lines_of_request(s);
+    wherever = LLVMGetInsertBlock(t->builder);
+    LLVMBuildBr(t->builder, on);
+    write_at(t, on);
+    LLVMBasicBlockRef from[2] = { rows, wherever };
+    LLVMValueRef all = LLVMBuildPhi(t->builder, t->i32, "");
+    LLVMAddIncoming(all, lines, from, 2);
+    add_lines(s, all);
+}
+
 static void commit_rows(const struct straight *s, uint32_t n, LLVMValueRef kept, LLVMValueRef set)
 {
     const struct ppu_insn *const insn = straight_insn(s, n);
     const struct writer *const t = s->t;
-    const uint32_t bytes = ppu_width_bytes(insn->width);
 
     for (uint32_t i = 0; i < STRAIGHT_CHUNKS; i++) {
         LLVMValueRef words[KIT_MOST_WORDS];
         LLVMValueRef host = write_load(
             t, t->ptr, write_field(t, kept, offsetof(struct kit_store, host) + i * TIER_CHUNK * sizeof(uint8_t *)));
-        LLVMValueRef bits = LLVMBuildLShr(t->builder, set, write_i32(t, i * TIER_CHUNK), "");
-        LLVMValueRef mask = LLVMBuildBitCast(t->builder, LLVMBuildTrunc(t->builder, bits, t->i16, ""), t->mask, "");
         for (uint32_t word = 0; word < insn->wd; word++) {
             const uint64_t at = (word * PPU_LANES + i * TIER_CHUNK) * sizeof(uint32_t);
             words[word] = write_load(t, t->lanes, write_field(t, kept, offsetof(struct kit_store, value) + at));
         }
-        masked_store(s, in_a_row(s, n, words), host, in_words(s, mask, insn->wd), bytes < 4 ? bytes : 4);
+        store_row(s, n, words, host, set_of_chunk(s, set, i));
     }
 }
 
@@ -657,4 +691,71 @@ void straight_commit(struct straight *s, uint32_t which)
         LLVMBuildBr(t->builder, on);
         write_at(t, on);
     }
+}
+
+/* ---- stores that need not be kept ---- */
+
+#define MOST_PAIRS 32u /* of accesses that are compared */
+
+static bool is_access(const struct straight *s, uint32_t n)
+{
+    return s->t->kind[n] == KIND_LOAD || s->t->kind[n] == KIND_STORE;
+}
+
+static LLVMValueRef row_end(const struct straight *s, uint32_t n, LLVMValueRef begin)
+{
+    const struct writer *const t = s->t;
+    LLVMValueRef last = LLVMBuildMul(t->builder, s->row[n].apart, write_i64(t, t->unit->wave - 1), "");
+    LLVMValueRef bytes = write_i64(t, ppu_width_bytes(straight_insn(s, n)->width));
+
+    return LLVMBuildAdd(t->builder, LLVMBuildAdd(t->builder, begin, last, ""), bytes, "");
+}
+
+/* Two rows are the same, lane by lane, or have no byte in common; i1. */
+static LLVMValueRef are_independent(const struct straight *s, uint32_t n, uint32_t other)
+{
+    LLVMBuilderRef b = s->t->builder;
+    LLVMValueRef at = LLVMBuildPtrToInt(b, s->row[n].host, s->t->i64, "");
+    LLVMValueRef other_at = LLVMBuildPtrToInt(b, s->row[other].host, s->t->i64, "");
+    LLVMValueRef before = LLVMBuildICmp(b, LLVMIntULE, row_end(s, n, at), other_at, "");
+    LLVMValueRef behind = LLVMBuildICmp(b, LLVMIntULE, row_end(s, other, other_at), at, "");
+    LLVMValueRef good = LLVMBuildOr(b, before, behind, "");
+
+    if (ppu_width_bytes(straight_insn(s, n)->width) == ppu_width_bytes(straight_insn(s, other)->width)) {
+        LLVMValueRef begins = LLVMBuildICmp(b, LLVMIntEQ, at, other_at, "");
+        LLVMValueRef steps = LLVMBuildICmp(b, LLVMIntEQ, s->row[n].apart, s->row[other].apart, "");
+        good = LLVMBuildOr(b, good, LLVMBuildAnd(b, begins, steps, ""), "");
+    }
+    return good;
+}
+
+/* Accesses before the first store, and stores, in pairs of a store and one before it; MOST_PAIRS + 1: some are not
+ * known to be rows. */
+static uint32_t count_pairs(const struct straight *s)
+{
+    uint32_t accesses = 0, pairs = 0;
+
+    for (uint32_t n = 0; n < s->end; n++) {
+        if (is_access(s, n) && !s->row[n].host) {
+            return MOST_PAIRS + 1;
+        }
+        pairs += s->t->kind[n] == KIND_STORE ? accesses : 0;
+        accesses += is_access(s, n);
+    }
+    return pairs;
+}
+
+bool straight_stores_in_place(struct straight *s)
+{
+    if (!s->forms || count_pairs(s) > MOST_PAIRS) {
+        return false;
+    }
+    for (uint32_t i = 0; i < s->store_count; i++) {
+        for (uint32_t n = 0; n < s->stores[i]; n++) {
+            if (is_access(s, n)) {
+                same_unless(&s->same, LLVMBuildNot(s->t->builder, are_independent(s, s->stores[i], n), ""));
+            }
+        }
+    }
+    return true;
 }

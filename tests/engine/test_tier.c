@@ -317,6 +317,21 @@ static const char *const straight_kernels[] = {
     /* a load behind a store sees it */
     LINEAR "ldg.b32 v2, [s0+v0*4]\nadd v2, v2, 1\nstg.b32 v2, [s10+v0*4]\nldg.b32 v3, [s10+v0*4-4]\nadd v3, v3, v2\n"
            "stg.b32 v3, [s10+v0*4+0x8000]\nexit\n",
+    /* where it was loaded, some lanes */
+    LINEAR "and v3, v0, 3\nisetp.eq p0, v3, 2\n@p0 exit\nldg.b64 v4, [s10+v0*8]\nadd v4, v4, v0\nsub v5, v5, v0\n"
+           "isetp.ne p1, v3, 0\n@p1 stg.b64 v4, [s10+v0*8]\nexit\n",
+    /* what the next lane has loaded, or the one before */
+    LINEAR "ldg.b32 v1, [s10+v0*4]\nldg.b32 v2, [s0+v0*4]\nadd v1, v1, v2\nadd v1, v1, 7\nstg.b32 v1, [s10+v0*4+4]\n"
+           "exit\n",
+    LINEAR "ldg.b32 v1, [s10+v0*4]\nldg.b32 v2, [s0+v0*4]\nadd v1, v1, v2\nadd v1, v1, 7\nstg.b32 v1, [s10+v0*4-4]\n"
+           "exit\n",
+    /* what the lane before stores, and a broadcast of one that is stored */
+    LINEAR "ldg.b32 v1, [s0+v0*4]\nadd v1, v1, v0\nmul v2, v1, v0\nstg.b32 v1, [s10+v0*4]\nstg.b32 v2, [s10+v0*4+4]\n"
+           "exit\n",
+    LINEAR "mov v3, 40\nldg.b32 v1, [s10+v3*4]\nldg.b32 v2, [s0+v0*4]\nadd v1, v1, v2\nstg.b32 v1, [s10+v0*4]\nexit\n",
+    /* halves of words that are stored */
+    LINEAR
+    "ldg.u16 v1, [s10+v0*2]\nldg.b32 v2, [s0+v0*4]\nadd v1, v1, v2\nadd v1, v1, v1\nstg.b32 v1, [s10+v0*4]\nexit\n",
 };
 
 static void straight_by_hand(void **state)
