@@ -49,6 +49,8 @@ uint32_t ir_bits_of_integer(LLVMValueRef value);
 const char *ir_callee(LLVMValueRef call);
 /* The function with a body that an instruction calls, NULL: it does not. */
 LLVMValueRef ir_called(LLVMValueRef value);
+/* True when lanes that are together may part at it, as at a call of a function that yields. */
+bool ir_may_yield(LLVMValueRef value);
 /* Visits each instruction of the function; the visitor may replace or remove the one it is given. */
 void ir_each_instruction(LLVMValueRef function, void (*visit)(LLVMValueRef insn, void *opaque), void *opaque);
 uint32_t ir_pointer_space(LLVMValueRef pointer);

@@ -166,8 +166,7 @@ static void find_yield(LLVMValueRef insn, void *opaque)
     }
 }
 
-/* Looks into called functions too: a call yields where the function does. */
-static bool may_yield(LLVMValueRef value)
+bool ir_may_yield(LLVMValueRef value)
 {
     struct yield_search search = { 0, false };
 
@@ -188,7 +187,7 @@ static void find_breaks(const struct ir *ir, bool *breaks, bool *yields)
 {
     for (uint32_t v = ir->argument_count; v < ir->value_count; v++) {
         breaks[ir->block_of[v]] |= is_break(ir->values[v]);
-        yields[ir->block_of[v]] = yields[ir->block_of[v]] || may_yield(ir->values[v]);
+        yields[ir->block_of[v]] = yields[ir->block_of[v]] || ir_may_yield(ir->values[v]);
     }
 }
 

@@ -343,3 +343,34 @@ void yield_unbounded_loops(struct compilation *compilation, LLVMValueRef functio
         }
     }
 }
+
+static bool may_yield(LLVMBasicBlockRef block)
+{
+    bool found = false;
+
+    for (LLVMValueRef i = LLVMGetFirstInstruction(block); i && !found; i = LLVMGetNextInstruction(i)) {
+        found = ir_may_yield(i);
+    }
+    return found;
+}
+
+void yield_keep_entry(struct compilation *compilation, LLVMValueRef function)
+{
+    LLVMBasicBlockRef entry = LLVMGetEntryBasicBlock(function);
+
+    if (!ir_is_kernel(function) || !may_yield(entry)) {
+        return;
+    }
+    LLVMBasicBlockRef first = LLVMInsertBasicBlockInContext(compilation->llvm, entry, "");
+    LLVMBuilderRef builder = LLVMCreateBuilderInContext(compilation->llvm);
+    LLVMPositionBuilderAtEnd(builder, first);
+    for (LLVMValueRef i = LLVMGetFirstInstruction(entry), next; i; i = next) { /* variables belong to the first block */
+        next = LLVMGetNextInstruction(i);
+        if (ir_is_instruction(i, LLVMAlloca)) {
+            LLVMInstructionRemoveFromParent(i);
+            LLVMInsertIntoBuilder(builder, i);
+        }
+    }
+    LLVMBuildBr(builder, entry);
+    LLVMDisposeBuilder(builder);
+}

@@ -18,4 +18,7 @@ void yield_wait_loops(struct compilation *compilation, LLVMValueRef function);
 /* In the latches of all other loops whose number of turns has no bound known at entry. After optimisation. */
 void yield_unbounded_loops(struct compilation *compilation, LLVMValueRef function);
 
+/* A kernel's first block has its arguments and constants, which are for the whole warp: it has no yields then. */
+void yield_keep_entry(struct compilation *compilation, LLVMValueRef function);
+
 #endif

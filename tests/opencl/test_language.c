@@ -56,6 +56,29 @@ static void structures_are_passed_by_value(void **state)
     }
 }
 
+/* Arguments and constants are the warp's, also behind a yield of the kernel itself or of what it calls first. */
+static void kernels_begin_with_a_yield(void **state)
+{
+    static const char *const sources[] = {
+        "kernel void k(global long *o) {\n"
+        "  ppu_yield();\n"
+        "  o[get_global_id(0)] = get_global_id(0) + 1; }\n",
+        "__attribute__((noinline)) int end_of(global long *o, int i)\n"
+        "{ while (o[i] < i % 7) o[i]++; return o[i]; }\n"
+        "kernel void k(global long *o) {\n"
+        "  int i = get_global_id(0), end = end_of(o, i);\n"
+        "  o[i] = end == i % 7 ? i + 1 : -1; }\n",
+    };
+    cl_long out[N];
+
+    for (size_t s = 0; s < PPU_ARRAY_SIZE(sources); s++) {
+        run(*state, sources[s], "", out);
+        for (cl_long i = 0; i < N; i++) {
+            assert_int_equal(out[i], i + 1);
+        }
+    }
+}
+
 /* Those of double whose value at a zero is that zero; the sign of 1/y tells its sign. Scalars, vectors, by pointers. */
 static void zeros_keep_their_signs(void **state)
 {
@@ -266,6 +289,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cl_test("structures are passed by value to functions that are called", structures_are_passed_by_value),
+        cl_test("kernels may begin with a yield, or a call of what yields [E8]", kernels_begin_with_a_yield),
         cl_test("zeros keep their signs in functions of double [A7]", zeros_keep_their_signs),
         cl_test("atomics of the extensions have 64 bits", old_atomics_have_64_bits),
         cl_test("arguments narrower than a word are read", narrow_arguments_are_read),
