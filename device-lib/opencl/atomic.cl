@@ -96,6 +96,8 @@ INTEGER(atomic_int, int)
 INTEGER(atomic_uint, uint)
 INTEGER(atomic_long, long)
 INTEGER(atomic_ulong, ulong)
+FETCH(add, atomic_ulong, ulong, long) /* atomic_uintptr_t and ptrdiff_t */
+FETCH(sub, atomic_ulong, ulong, long)
 PLAIN(atomic_float, float)
 PLAIN(atomic_double, double)
 

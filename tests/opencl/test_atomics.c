@@ -176,10 +176,54 @@ static void releases_are_acquired(void **state)
     }
 }
 
+/* What is added to a pointer's integer is a difference, which has a sign. */
+static void pointers_take_differences(void **state)
+{
+    static const char text[] =
+        "#define ALL(p)                                                                        \\\n"
+        "    atomic_fetch_add(p, seven); atomic_fetch_sub(p, one);                             \\\n"
+        "    atomic_fetch_add_explicit(p, -one, memory_order_relaxed);                         \\\n"
+        "    atomic_fetch_sub_explicit(p, -one, memory_order_relaxed);                         \\\n"
+        "    atomic_fetch_add_explicit(p, one, memory_order_relaxed, memory_scope_work_group); \\\n"
+        "    atomic_fetch_sub_explicit(p, seven, memory_order_relaxed, memory_scope_work_group);\n"
+        "kernel void k(global atomic_uintptr_t *a, global ulong *out) {\n"
+        "    local atomic_uintptr_t here;\n"
+        "    const ptrdiff_t one = 1, seven = get_global_size(0) == 256 ? 7 : 8;\n"
+        "    volatile atomic_uintptr_t *any = get_local_id(0) % 2 ? a + 1 : (atomic_uintptr_t *)&here;\n"
+        "    if (get_local_id(0) == 0) { atomic_init(&here, (uintptr_t)5000); }\n"
+        "    barrier(CLK_LOCAL_MEM_FENCE);\n"
+        "    ALL(a) ALL(&here) ALL(any) atomic_fetch_add(any, seven);\n"
+        "    barrier(CLK_LOCAL_MEM_FENCE);\n"
+        "    if (get_local_id(0) == 0) { out[get_group_id(0)] = atomic_load(&here); }\n"
+        "}\n";
+    struct fixture *f = *state;
+    const size_t items = ITEMS, group = GROUP;
+    const cl_ulong begin[2] = { 1000, 2000 };
+    cl_ulong end[2], out[ITEMS / GROUP];
+    cl_kernel kernel = fixture_kernel(f, text, "k");
+    cl_mem words = fixture_buffer(f, CL_MEM_COPY_HOST_PTR, sizeof(begin), (void *)(uintptr_t)begin);
+    cl_mem results = fixture_buffer(f, 0, sizeof(out), NULL);
+
+    check(clSetKernelArg(kernel, 0, sizeof(words), &words));
+    check(clSetKernelArg(kernel, 1, sizeof(results), &results));
+    check(clEnqueueNDRangeKernel(f->queue, kernel, 1, NULL, &items, &group, 0, NULL, NULL));
+    check(clEnqueueReadBuffer(f->queue, words, CL_TRUE, 0, sizeof(end), end, 0, NULL, NULL));
+    check(clEnqueueReadBuffer(f->queue, results, CL_TRUE, 0, sizeof(out), out, 0, NULL, NULL));
+    assert_int_equal(end[0], begin[0]); /* 7 - 1 - 1 + 1 + 1 - 7 */
+    assert_int_equal(end[1], begin[1] + 7 * ITEMS / 2);
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(out); i++) {
+        assert_int_equal(out[i], 5000 + 7 * GROUP / 2);
+    }
+    check(clReleaseMemObject(words));
+    check(clReleaseMemObject(results));
+    check(clReleaseKernel(kernel));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cl_test("every operation has every order and scope", every_order_and_scope),
+        cl_test("integers of pointers take differences in all memory", pointers_take_differences),
         cl_test("what is released is there for who acquires", releases_are_acquired),
     };
 
