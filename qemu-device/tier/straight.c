@@ -74,8 +74,9 @@ static void note_written(struct straight *s, uint32_t n)
         s->pred_is_same[insn->rd] = kind == KIND_UNIFORM || is_same_logic(s, n, s->pred_is_same);
         s->pred_written[insn->rd] = true;
     } else if ((kind == KIND_VECTOR || kind == KIND_LOAD || kind == KIND_SPECIAL) && !insn->scalar) {
-        for (uint32_t word = 0; word < insn->wd; word++) {
-            s->reg_written[insn->rd + word] = true;
+        for (uint32_t reg = insn->rd; reg < insn->rd + insn->wd; reg++) {
+            s->reg_first[reg] = s->reg_written[reg] ? s->reg_first[reg] : n;
+            s->reg_written[reg] = true;
         }
     }
 }
@@ -355,12 +356,38 @@ static LLVMValueRef pass_word(const struct straight *s, LLVMValueRef set)
     return write_behind(s->t, set, LLVMBuildMul(s->t->builder, s->pass, write_i64(s->t, sizeof(uint32_t)), ""));
 }
 
+/* Keeps registers of lanes of the pass: others may look at them when these have ended, too. */
+static void keep_registers(struct straight *s, LLVMValueRef set)
+{
+    const struct writer *const t = s->t;
+
+    for (uint32_t i = 0; i < STRAIGHT_CHUNKS; i++) {
+        struct chunk *const c = &s->chunk[i];
+        LLVMValueRef bytes = LLVMBuildMul(t->builder, c->number, write_i64(t, TIER_CHUNK * sizeof(uint32_t)), "");
+        LLVMValueRef bits =
+            LLVMBuildTrunc(t->builder, LLVMBuildLShr(t->builder, set, write_i32(t, i * TIER_CHUNK), ""), t->i16, "");
+        LLVMValueRef mask = LLVMBuildBitCast(t->builder, bits, t->mask, "");
+        for (uint32_t reg = 0; reg < PPU_MAX_VREGS; reg++) {
+            if (s->reg[reg] && c->dirty[reg]) {
+                LLVMValueRef place = write_behind(t, s->reg[reg], bytes), value = chunk_get(c, reg, false);
+                if (s->exit_count != 0) {
+                    value = LLVMBuildSelect(t->builder, mask, value, write_load(t, t->lanes, place), "");
+                }
+                write_store(t, value, place);
+            }
+        }
+    }
+}
+
 static void write_exit(struct straight *s, uint32_t n, uint32_t which, LLVMBasicBlockRef next)
 {
     struct writer *const t = s->t;
     LLVMValueRef set = straight_executing(s, n);
 
     count_lanes(s, n + 1);
+    if (!s->ends) {
+        keep_registers(s, set);
+    }
     write_store(t, set, pass_word(s, s->left[which]));
     s->alive = LLVMBuildAnd(t->builder, s->alive, LLVMBuildNot(t->builder, set, ""), "");
     if (straight_insn(s, n)->guard == 0) {
@@ -380,15 +407,10 @@ static void keep_pass(struct straight *s)
     const struct writer *const t = s->t;
 
     write_store(t, s->alive, pass_word(s, s->alive_at_end));
+    keep_registers(s, s->alive);
     for (uint32_t i = 0; i < STRAIGHT_CHUNKS; i++) {
         struct chunk *const c = &s->chunk[i];
-        LLVMValueRef bytes = LLVMBuildMul(t->builder, c->number, write_i64(t, TIER_CHUNK * sizeof(uint32_t)), "");
         LLVMValueRef bits = LLVMBuildMul(t->builder, c->number, write_i64(t, TIER_CHUNK / 8), "");
-        for (uint32_t reg = 0; reg < PPU_MAX_VREGS; reg++) {
-            if (s->reg[reg]) {
-                write_store(t, chunk_get(c, reg, false), write_behind(t, s->reg[reg], bytes));
-            }
-        }
         for (uint32_t pred = 0; pred < PPU_PREDS; pred++) {
             if (s->pred[pred]) {
                 LLVMValueRef set = LLVMBuildBitCast(t->builder, chunk_pred(c, pred), t->i16, "");
@@ -473,17 +495,32 @@ static void write_passes(struct straight *s)
 
 /* ---- behind the passes ---- */
 
-static void put_lanes(const struct straight *s, LLVMValueRef from, LLVMValueRef to)
+/* Lanes of a chunk that have written a register: those that go on, and those that have ended since. */
+static LLVMValueRef writers_of(const struct straight *s, uint32_t reg, uint32_t chunk)
 {
     const struct writer *const t = s->t;
+    const uint64_t at = chunk * TIER_CHUNK / 8;
+    LLVMValueRef bits = write_load(t, t->i16, write_field(t, s->alive_at_end, at));
+
+    for (uint32_t i = 0; i < s->exit_count; i++) {
+        if (s->exits[i] > s->reg_first[reg]) {
+            bits = LLVMBuildOr(t->builder, bits, write_load(t, t->i16, write_field(t, s->left[i], at)), "");
+        }
+    }
+    return LLVMBuildBitCast(t->builder, bits, t->mask, "");
+}
+
+static void put_lanes(const struct straight *s, uint32_t reg)
+{
+    const struct writer *const t = s->t;
+    LLVMValueRef from = s->reg[reg];
+    LLVMValueRef to = write_field(t, t->vreg, (uint64_t)reg * t->unit->wave * sizeof(uint32_t));
 
     for (uint32_t i = 0; i < t->unit->wave / TIER_CHUNK; i++) {
         const uint64_t at = i * TIER_CHUNK * sizeof(uint32_t);
-        LLVMValueRef bits = write_load(t, t->i16, write_field(t, s->alive_at_end, i * TIER_CHUNK / 8));
-        LLVMValueRef set = LLVMBuildBitCast(t->builder, bits, t->mask, "");
         LLVMValueRef own = write_load(t, t->lanes, write_field(t, from, at));
         LLVMValueRef old = write_load(t, t->lanes, write_field(t, to, at));
-        write_store(t, LLVMBuildSelect(t->builder, set, own, old, ""), write_field(t, to, at));
+        write_store(t, LLVMBuildSelect(t->builder, writers_of(s, reg, i), own, old, ""), write_field(t, to, at));
     }
 }
 
@@ -508,7 +545,7 @@ static void put_registers(const struct straight *s)
 
     for (uint32_t reg = 0; reg < PPU_MAX_VREGS; reg++) {
         if (s->reg[reg]) {
-            put_lanes(s, s->reg[reg], write_field(t, t->vreg, (uint64_t)reg * t->unit->wave * sizeof(uint32_t)));
+            put_lanes(s, reg);
             keeps &= reg < EXEC_STEADY ? ~(1u << reg) : UINT32_MAX;
         }
     }

@@ -39,6 +39,7 @@ struct straight {
     uint32_t exits[STRAIGHT_EXITS], exit_count;
     uint32_t stores[STRAIGHT_STORES], store_count;
     bool reg_written[PPU_MAX_VREGS], pred_written[PPU_PREDS];
+    uint32_t reg_first[PPU_MAX_VREGS]; /* which instruction writes it first */
     bool pred_is_same[PPU_PREDS];      /* for all lanes, where the look is */
     LLVMValueRef pred_same[PPU_PREDS]; /* what it is then, where the writing is: all ones or 0; NULL: it differs */
     /* Variables. */

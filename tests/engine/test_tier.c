@@ -289,6 +289,12 @@ static const char *const straight_kernels[] = {
            "isetp.lt.s p4, s4, 2\nmov s12, 99\n@p3 exit\n@p1 add v2, v2, 1\nsel v4, v2, v3, p1\nshflx v5, v4, 1\n"
            "add v5, v5, s12\n@p1 xor v5, v5, v3\n@p4 add v5, v5, 7\nstg.b32 v5, [s10+v0*4]\n"
            "stg.b32 v4, [s10+v0*4+0x8000]\nstg.b32 v3, [s10+v0*4+0x10000]\nexit\n",
+    /* lanes look at registers of those that have ended, as these have left them */
+    LINEAR
+    "and v1, v0, 7\nisetp.eq p3, v1, 5\nisetp.eq p2, v1, 2\nldg.b32 v2, [s0+v0*4]\nmul v3, v2, 5\n"
+    "add v4, v3, v0\n@p3 exit\nadd v3, v3, 9\nldg.b32 v6, [s0+v0*4+64]\nadd v4, v4, v6\n@p2 exit\n"
+    "xor v2, v2, v6\nadd v3, v3, v2\nshflx v7, v2, 1\nshflx v8, v3, 3\nshflx v9, v4, 7\nshflx v10, v6, 2\n"
+    "mul v7, v7, 3\nadd v7, v7, v8\nmul v9, v9, 7\nadd v9, v9, v10\nadd v7, v7, v9\nstg.b32 v7, [s10+v0*4]\nexit\n",
     /* lanes that overlap, a word and two words apart, and all at one place */
     LINEAR "shl v1, v0, 2\nldg.b64 v2, [s0+v1]\nldg.b128 v4, [s0+v1+8]\nshl v8, v0, 3\nldg.b128 v12, [s0+v8+4]\n"
            "mov v9, 64\nldg.b32 v10, [s0+v9]\nldg.b128 v16, [s0+v9+8]\nand v11, v0, 3\nisetp.ne p0, v11, 2\n"
