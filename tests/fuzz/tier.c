@@ -117,8 +117,9 @@ static void same_warp(uint32_t index, const struct warp *a, const struct warp *b
     same_lanes("alive", index, &a->live, &b->live);
     for (uint32_t i = 0; i < PPU_PREDS; i++) {
         char name[] = "p0";
+        const struct lanes mine = lanes_and(&a->pred[i], &a->live), theirs = lanes_and(&b->pred[i], &b->live);
         name[1] = (char)('0' + i);
-        same_lanes(name, index, &a->pred[i], &b->pred[i]);
+        same_lanes(name, index, &mine, &theirs); /* nobody looks at those of lanes that have ended */
     }
     for (uint32_t i = 0; i < PPU_SREGS; i++) {
         char name[16];

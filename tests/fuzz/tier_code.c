@@ -14,6 +14,7 @@
 #define FIRST_COUNTER 20u
 #define MOST_DEPTH 2u
 #define LOOP_PRED 7u
+#define FIRST_PREDS 3u
 
 struct code {
     struct fuzz_input *in;
@@ -71,12 +72,20 @@ static uint8_t destination_of(struct code *c, uint32_t words, bool scalar)
     return (uint8_t)(reg >= kept || byte >= 0xf8u || limit <= kept ? reg : reg + kept);
 }
 
+/* Mostly one of those that lanes differ in from the begin on. */
+static uint8_t pred_of(uint32_t byte)
+{
+    const uint32_t pred = byte & 0x10u ? byte % FIRST_PREDS : byte & PPU_GUARD_PRED;
+
+    return (uint8_t)(PPU_GUARD_ON | (byte & PPU_GUARD_NEGATE) | pred);
+}
+
 /* Mostly none. */
 static uint8_t guard_of(struct code *c)
 {
     const uint32_t byte = fuzz_u8(c->in);
 
-    return byte < 0xa0u ? 0 : PPU_GUARD_ON | (byte & (PPU_GUARD_NEGATE | PPU_GUARD_PRED));
+    return byte < 0xa0u ? 0 : pred_of(byte);
 }
 
 static int32_t immediate_of(struct code *c)
@@ -334,7 +343,7 @@ static void guarded(struct code *c, enum ppu_op op, uint8_t guard, int32_t dista
 
 static uint8_t some_guard(struct code *c)
 {
-    return PPU_GUARD_ON | (fuzz_u8(c->in) & (PPU_GUARD_NEGATE | PPU_GUARD_PRED));
+    return pred_of(fuzz_u8(c->in));
 }
 
 /* What is before the word goes there. */
@@ -547,6 +556,29 @@ static void give_parameters(struct attacker *attacker)
         fuzz_below(&attacker->in, 16) == 1 ? 32 + fuzz_below(&attacker->in, 32) : sizeof(params);
 }
 
+/* p0 to p2: lanes up to one, threads from one on, and a quarter of the lanes. */
+static void first_preds(struct code *c)
+{
+    static const uint8_t comparisons[FIRST_PREDS] = { PPU_ICMP_LTU, PPU_ICMP_GEU, PPU_ICMP_EQ };
+    static const uint8_t numbers[FIRST_PREDS] = { 3, 0, NUMBERS };
+    struct ppu_insn insn = insn_of(PPU_OP_AND);
+
+    insn.rd = numbers[2];
+    insn.ra = numbers[0];
+    insn.immed = 1;
+    insn.imm = 3;
+    emit(c, &insn);
+    for (uint32_t pred = 0; pred < FIRST_PREDS; pred++) {
+        insn = insn_of(PPU_OP_ISETP);
+        insn.rd = (uint8_t)pred;
+        insn.ra = numbers[pred];
+        insn.cmp = comparisons[pred];
+        insn.immed = 1;
+        insn.imm = pred == 2 ? 1 : (int32_t)fuzz_below(c->in, 2 * PPU_MAX_WAVE);
+        emit(c, &insn);
+    }
+}
+
 /* What each warp does once: it loads, it computes, it stores. */
 static void straight(struct code *c)
 {
@@ -568,6 +600,7 @@ void tier_code_make(struct attacker *attacker)
     give_parameters(attacker);
     attacker_prologue(attacker);
     c.count = attacker->words;
+    first_preds(&c);
     if (sections == 0) {
         straight(&c);
     }
