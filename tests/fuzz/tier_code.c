@@ -437,7 +437,7 @@ static void left_loop(struct code *c)
     guarded(c, PPU_OP_PBRK, 0, 0);
     move(c, counter, true, 0);
     const uint32_t begin = c->count;
-    for (uint32_t places = 1 + fuzz_below(c->in, 2); places != 0; places--) {
+    for (uint32_t leaves = 1 + fuzz_below(c->in, 2); leaves != 0; leaves--) {
         body(c);
         ways[count++] = c->count;
         guarded(c, PPU_OP_BRK, some_guard(c), 0);
