@@ -2,6 +2,7 @@
 #include "compiler/irpass/copy_arguments.h"
 
 #include "compiler/analysis/ir.h"
+#include "ppu/macros.h"
 
 #include <string.h>
 
@@ -120,7 +121,7 @@ static LLVMValueRef rebuild_step(LLVMBuilderRef builder, LLVMValueRef step, LLVM
     LLVMValueRef indices[8];
     uint32_t count = (uint32_t)LLVMGetNumOperands(step) - 1;
 
-    if (count > sizeof(indices) / sizeof(indices[0])) {
+    if (count > PPU_ARRAY_SIZE(indices)) {
         return NULL;
     }
     for (uint32_t i = 0; i < count; i++) {
