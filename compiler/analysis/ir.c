@@ -223,28 +223,36 @@ struct followed {
     const struct followed *before;
 };
 
+enum leads { LEADS_AROUND, LEADS_ELSEWHERE, LEADS_TO_PARAMETERS };
+
 /*
- * True when a private pointer leads to what the kernel got by value. Of a choice between pointers the first tells it
- * that is not that choice again: after copy_arguments() all lead to the parameters, or none.
+ * Whether a private pointer leads to what the kernel got by value. Of a choice between pointers the first tells it that
+ * does not come back to a choice before: after copy_arguments() all lead to the parameters, or none.
  */
-static bool is_in_parameters(LLVMValueRef base, const struct followed *before)
+static enum leads where_to(LLVMValueRef base, const struct followed *before)
 {
     const struct followed here = { base, before };
-    bool phi = ir_is_instruction(base, LLVMPHI);
+    const bool phi = ir_is_instruction(base, LLVMPHI);
+    enum leads leads = LEADS_AROUND;
 
+    if (!phi && !ir_is_instruction(base, LLVMSelect)) {
+        const bool argument = LLVMIsAArgument(base) && ir_is_kernel(LLVMGetParamParent(base));
+        return argument ? LEADS_TO_PARAMETERS : LEADS_ELSEWHERE;
+    }
     for (const struct followed *at = before; at; at = at->before) {
         if (at->choice == base) {
-            return false;
+            return LEADS_AROUND;
         }
     }
-    if (!phi && !ir_is_instruction(base, LLVMSelect)) {
-        return LLVMIsAArgument(base) && ir_is_kernel(LLVMGetParamParent(base));
-    }
-    bool leads = false;
-    for (uint32_t i = 0; i < (phi ? LLVMCountIncoming(base) : 2) && !leads; i++) {
-        leads = is_in_parameters(ir_base(phi ? LLVMGetIncomingValue(base, i) : LLVMGetOperand(base, i + 1)), &here);
+    for (uint32_t i = 0; i < (phi ? LLVMCountIncoming(base) : 2) && leads == LEADS_AROUND; i++) {
+        leads = where_to(ir_base(phi ? LLVMGetIncomingValue(base, i) : LLVMGetOperand(base, i + 1)), &here);
     }
     return leads;
+}
+
+static bool is_in_parameters(LLVMValueRef base)
+{
+    return where_to(base, NULL) == LEADS_TO_PARAMETERS;
 }
 
 enum ir_memory ir_memory_of(LLVMValueRef pointer)
@@ -256,7 +264,7 @@ enum ir_memory ir_memory_of(LLVMValueRef pointer)
     }
     switch (ir_pointer_space(base)) {
     case SPACE_PRIVATE:
-        return is_in_parameters(base, NULL) ? IR_PARAM : IR_LOCAL;
+        return is_in_parameters(base) ? IR_PARAM : IR_LOCAL;
     case SPACE_LOCAL:
         return IR_SHARED;
     case SPACE_GENERIC:

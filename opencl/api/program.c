@@ -92,21 +92,40 @@ static char *list_names(const struct ppu_program_view *view)
     return names;
 }
 
-/* False: the log says which kernel has too many registers for any warp of it. */
+/* Writes why no launch of a kernel can begin on the device; false: one can. */
+static bool has_no_room(cl_program program, const struct ppu_kernel_entry *entry, char *text, size_t bytes)
+{
+    const struct _cl_device_id *device = program->context->device;
+    const struct ppu_device_info *info = device->info;
+    const uint32_t outside =
+        ppu_arguments_outside(&program->view.arguments[entry->argument_first], entry->argument_count);
+    const char *name = program->view.text + entry->name;
+
+    if (kernel_work_group_most(entry, info) == 0) {
+        snprintf(text, bytes,
+                 "kernel '%.100s' has no room on an SM: a warp of %u threads needs %u registers, and there are %u, "
+                 "for at most %u threads\n",
+                 name, entry->wave, ppu_warp_vregs(entry->wave, entry->vregs, entry->shared_vregs), info->sm_vregs,
+                 info->sm_warps * PPU_LANES);
+        return true;
+    }
+    if (outside > device_max_alloc(device)) {
+        snprintf(text, bytes,
+                 "kernel '%.100s' has no room for its arguments: each launch needs %u bytes of device memory for them, "
+                 "and an allocation has at most %llu\n",
+                 name, outside, (unsigned long long)device_max_alloc(device));
+        return true;
+    }
+    return false;
+}
+
+/* False: the log says which kernel cannot be launched, and why. */
 static bool kernels_fit(cl_program program)
 {
-    const struct ppu_device_info *info = program->context->device->info;
     char text[400];
 
     for (uint32_t i = 0; i < program->view.header->kernels; i++) {
-        const struct ppu_kernel_entry *entry = &program->view.kernels[i];
-        if (kernel_work_group_most(entry, info) == 0) {
-            snprintf(text, sizeof(text),
-                     "kernel '%.100s' has no room on an SM: a warp of %u threads needs %u registers, and there are %u, "
-                     "for at most %u threads\n",
-                     program->view.text + entry->name, entry->wave,
-                     ppu_warp_vregs(entry->wave, entry->vregs, entry->shared_vregs), info->sm_vregs,
-                     info->sm_warps * PPU_LANES);
+        if (has_no_room(program, &program->view.kernels[i], text, sizeof(text))) {
             program_set_text(&program->log, text);
             return false;
         }

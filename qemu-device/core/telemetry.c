@@ -189,9 +189,9 @@ void telemetry_update(struct core *core)
     vram_store_release32(sequence, before);
     vram_fence_stores(); /* a reader that sees a new word sees the odd sequence too */
     put_device(&gauges);
+    put_contexts(&gauges); /* before the SMs: together they have been busy for at least as long */
     put_sms(&gauges);
     put_gpcs(&gauges);
-    put_contexts(&gauges);
     put_slots(&gauges);
     copy_tables(core, area);
     vram_store_release32(sequence, before + 1);

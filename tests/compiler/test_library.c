@@ -49,11 +49,15 @@ static const char *name_of(LLVMValueRef function)
     return LLVMGetValueName2(function, &len);
 }
 
-/* What a program's module has to know of the device: an instruction, or of the kernels that are enqueued. */
+/*
+ * What a program's module has to know of the device: an instruction, or of the kernels that are enqueued, or what a
+ * library of sanitizers has for kernels that are checked.
+ */
 static bool is_left_to_compiler(LLVMValueRef function)
 {
     return LLVMGetIntrinsicID(function) != 0 || primitive_find(name_of(function)) != PRIMITIVE_NONE ||
-           strncmp(name_of(function), "__ppu_enqueued", strlen("__ppu_enqueued")) == 0;
+           strncmp(name_of(function), "__ppu_enqueued", strlen("__ppu_enqueued")) == 0 ||
+           strncmp(name_of(function), "__ppu_sanitizer", strlen("__ppu_sanitizer")) == 0;
 }
 
 static void shards_are_whole(void **state)

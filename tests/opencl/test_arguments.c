@@ -111,39 +111,44 @@ static void as_many_arguments_as_are_told(void **state)
     free(source);
 }
 
-/* More than an allocation may have: such a kernel can be made, and its launch is refused. */
-static void larger_than_memory_is_refused(void **state)
+/* As much as an allocation may have, when a buffer has all of that. */
+static void no_memory_is_left(void **state)
 {
     struct fixture *f = *state;
     char source[200];
     cl_ulong largest = 0;
+    cl_int status = CL_SUCCESS;
+    cl_event event = NULL;
     const size_t one = 1;
 
     check(clGetDeviceInfo(f->device, CL_DEVICE_MAX_MEM_ALLOC_SIZE, sizeof(largest), &largest, NULL));
-    const size_t bytes = largest + PPU_KIB;
+    const size_t bytes = largest - PPU_KIB;
     snprintf(source, sizeof(source),
              "struct s { char c[%zuul]; }; kernel void k(struct s s, global char *o) { o[0] = s.c[get_global_id(0)]; }",
              bytes);
     cl_kernel kernel = fixture_kernel(f, source, "k");
     void *value = calloc(1, bytes);
-    cl_mem buffer = fixture_buffer(f, 0, 16, NULL);
+    cl_mem buffer = fixture_buffer(f, 0, largest, NULL);
     assert_non_null(value);
     assert_int_equal(clSetKernelArg(kernel, 0, bytes - 1, value), CL_INVALID_ARG_SIZE);
     check(clSetKernelArg(kernel, 0, bytes, value));
     check(clSetKernelArg(kernel, 1, sizeof(buffer), &buffer));
-    assert_int_equal(clEnqueueNDRangeKernel(f->queue, kernel, 1, NULL, &one, NULL, 0, NULL, NULL),
-                     CL_MEM_OBJECT_ALLOCATION_FAILURE);
+    check(clEnqueueNDRangeKernel(f->queue, kernel, 1, NULL, &one, NULL, 0, NULL, &event));
+    assert_int_equal(clFinish(f->queue), CL_OUT_OF_RESOURCES);
+    check(clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof(status), &status, NULL));
+    assert_int_equal(status, CL_OUT_OF_RESOURCES);
+    check(clReleaseEvent(event));
     check(clReleaseMemObject(buffer));
     check(clReleaseKernel(kernel));
     free(value);
 }
 
-/* The build says which kernel has more than any object may have. */
+/* The build says which kernel has more than any launch finds, and which more than any object may have. */
 static void more_than_any_object_is_refused(void **state)
 {
     struct fixture *f = *state;
     static const char *const sources[] = {
-        "struct s { char c[0xffff0000ul]; }; kernel void fits(struct s s, global char *o) { o[0] = s.c[0]; }",
+        "struct s { char c[0xffff0000ul]; }; kernel void large(struct s s, global char *o) { o[0] = s.c[0]; }",
         "struct s { char c[0xffff0001ul]; }; kernel void huge(struct s s, global char *o) { o[0] = s.c[0]; }",
         "struct s { char c[0xfffe0000ul]; }; kernel void huge(struct s s, struct s t, global char *o)\n"
         "{ o[0] = s.c[0] + t.c[0]; }",
@@ -157,8 +162,9 @@ static void more_than_any_object_is_refused(void **state)
         check(error);
         error = clBuildProgram(program, 0, NULL, "", NULL, NULL);
         check(clGetProgramBuildInfo(program, f->device, CL_PROGRAM_BUILD_LOG, sizeof(log), log, NULL));
-        assert_int_equal(error, i == 0 ? CL_SUCCESS : CL_BUILD_PROGRAM_FAILURE);
-        assert_true(i == 0 || strstr(log, "kernel 'huge' has more than 4294901760 bytes of arguments"));
+        assert_int_equal(error, i == 0 ? CL_OUT_OF_RESOURCES : CL_BUILD_PROGRAM_FAILURE);
+        assert_non_null(strstr(log, i == 0 ? "kernel 'large' has no room for its arguments"
+                                           : "kernel 'huge' has more than 4294901760 bytes of arguments"));
         check(clReleaseProgram(program));
     }
 }
@@ -168,7 +174,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cl_test("arguments of 100,000 bytes are captured at each enqueue [A7]", blocks_are_captured),
         cl_test("a kernel has as many arguments as the device tells [A7]", as_many_arguments_as_are_told),
-        cl_test("a launch with more than memory has room for is refused", larger_than_memory_is_refused),
+        cl_test("a launch that finds no memory for its arguments fails", no_memory_is_left),
         cl_test("a program with more than an object may have is not built", more_than_any_object_is_refused),
     };
 

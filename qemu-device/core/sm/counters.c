@@ -18,16 +18,25 @@ static uint32_t bits_of(uint32_t set)
     return ((set + (set >> 4)) & 0x0f0f0f0fu) * 0x01010101u >> 24;
 }
 
+static inline void settle_one(struct sm *sm, struct sm_cta *cta, enum ppu_counter counter)
+{
+    const uint64_t more = cta->count[counter] - cta->settled[counter];
+
+    if (more != 0) {
+        __atomic_store_n(&sm->count[counter], sm->count[counter] + more, __ATOMIC_RELAXED);
+        cta->settled[counter] = cta->count[counter];
+    }
+}
+
+/* One after the other, without a loop: each CTA comes here when it ends. */
 void count_settle(struct sm *sm, struct sm_cta *cta)
 {
-    for (uint32_t i = 0; COUNTED && i < PPU_COUNTERS; i++) {
-        const uint64_t more = cta->count[i] - cta->settled[i];
-
-        if (more != 0) {
-            __atomic_store_n(&sm->count[i], sm->count[i] + more, __ATOMIC_RELAXED);
-            cta->settled[i] = cta->count[i];
-        }
+    if (!COUNTED) {
+        return;
     }
+#define PPU_COUNTER(name, number, doc) settle_one(sm, cta, number);
+#include "ppu/counter.def"
+#undef PPU_COUNTER
 }
 
 void count_pass(struct exec *x, uint32_t set, const uint64_t address[PPU_LANES], const uint64_t own[PPU_LANES],

@@ -45,8 +45,6 @@ static inline void count_end(struct exec *x, uint32_t done)
 {
     if (COUNTED) {
         x->cta->count[PPU_COUNTER_LANES] += (uint64_t)(done - x->counted) * x->lanes;
-        /* Not both at once: a load of two words waits until one of them, just stored, is in the cache. */
-        __atomic_signal_fence(__ATOMIC_SEQ_CST);
         x->cta->count[PPU_COUNTER_INSNS] += done;
     }
 }
