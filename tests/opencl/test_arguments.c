@@ -150,8 +150,8 @@ static void more_than_any_object_is_refused(void **state)
     static const char *const sources[] = {
         "struct s { char c[0xffff0000ul]; }; kernel void large(struct s s, global char *o) { o[0] = s.c[0]; }",
         "struct s { char c[0xffff0001ul]; }; kernel void huge(struct s s, global char *o) { o[0] = s.c[0]; }",
-        "struct s { char c[0xfffe0000ul]; }; kernel void huge(struct s s, struct s t, global char *o)\n"
-        "{ o[0] = s.c[0] + t.c[0]; }",
+        ("struct s { char c[0xfffe0000ul]; }; kernel void huge(struct s s, struct s t, global char *o)\n"
+         "{ o[0] = s.c[0] + t.c[0]; }"),
     };
 
     for (size_t i = 0; i < PPU_ARRAY_SIZE(sources); i++) {

@@ -37,7 +37,8 @@ static struct program_straight straight_from(const struct sm *sm, const struct d
     }
     ends = ends && end >= pc;
     end = PPU_MIN(end, pc);
-    return (struct program_straight){ first, end >= begin + WORTH ? end - begin : 0, ends };
+    const bool worth = end >= begin + WORTH;
+    return (struct program_straight){ first, worth ? end - begin : 0, worth && ends };
 }
 
 struct program_straight decode_straight(const struct sm *sm, const struct dist_task *task, uint32_t prologue)

@@ -173,7 +173,8 @@ static void place_rest(const struct lent *lent, uint32_t ended)
 /* How many more CTAs are taken at once. */
 static uint32_t most_ctas(const struct lent *lent, uint32_t budget)
 {
-    const uint32_t insns = most_insns(lent->sm, lent->task), most = PPU_MIN(budget, MOST_INSNS);
+    const uint32_t of_one = most_insns(lent->sm, lent->task), insns = PPU_MAX(of_one, 1u);
+    const uint32_t most = PPU_MIN(budget, MOST_INSNS);
 
     return PPU_MIN(PPU_MAX(most / insns, budget >= insns ? 1u : 0u), MOST_CTAS);
 }
