@@ -15,6 +15,7 @@
 #include "qemu-device/tier/ops.h"
 #include "qemu-device/tier/translate.h"
 #include "tests/fuzz/input.h"
+#include "tools/translator/level.h"
 
 #define MOST_ENTRIES 2048u /* that are kept from input to input: a translation takes longer than all else */
 
@@ -37,22 +38,6 @@ static uint32_t entry_count;
 static struct tier_at_once_counts counts;
 
 /* ---- code ---- */
-
-/* As the program that translates (tools/translator/make.c). */
-static enum tier_level level_of_host(void)
-{
-#ifdef __x86_64__
-    const bool v3 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi") &&
-                    __builtin_cpu_supports("bmi2");
-    const bool v4 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-                    __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
-                    __builtin_cpu_supports("avx512vl");
-
-    return v3 && v4 ? TIER_LEVEL_V4 : v3 ? TIER_LEVEL_V3 : TIER_LEVEL_NONE;
-#else
-    return TIER_LEVEL_NONE;
-#endif
-}
 
 bool tier_at_once_works(void)
 {

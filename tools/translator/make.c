@@ -13,26 +13,12 @@
 #include <unistd.h>
 
 #include "tools/confine/confine.h"
+#include "tools/translator/level.h"
 
 /* A loop of the longest kind takes some 2 s and 100 MB of these. */
 #define MOST_CPU_S 20u
 #define MOST_MEMORY (4ull << 30)
 #define PATIENCE_MS 60000
-
-enum tier_level make_level(void)
-{
-#ifdef __x86_64__
-    const bool v3 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi") &&
-                    __builtin_cpu_supports("bmi2");
-    const bool v4 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-                    __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
-                    __builtin_cpu_supports("avx512vl");
-
-    return v3 && v4 ? TIER_LEVEL_V4 : v3 ? TIER_LEVEL_V3 : TIER_LEVEL_NONE;
-#else
-    return TIER_LEVEL_NONE;
-#endif
-}
 
 /* ---- the module ---- */
 
@@ -42,7 +28,7 @@ static const struct tier_module *load(const char *path)
     void *const library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     const struct tier_module *const module = library ? dlsym(library, TIER_MODULE_SYMBOL) : NULL;
 
-    return module && module->layout() == tier_layout() && module->prepare(make_level()) ? module : NULL;
+    return module && module->layout() == tier_layout() && module->prepare(level_of_host()) ? module : NULL;
 }
 
 /* ---- the process of a loop ---- */

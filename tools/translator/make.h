@@ -9,8 +9,6 @@
 #include "qemu-device/core/tier/request.h"
 #include "qemu-device/core/tier/unit.h"
 
-/* The host's, of those that code can be made for. */
-enum tier_level make_level(void);
 /*
  * With TIER_MADE, *code has answer->bytes, to be freed. The module is loaded the first time. `always`: as TIER_ALWAYS.
  */

@@ -10,6 +10,7 @@
 #include <sys/types.h>
 #include <unistd.h>
 
+#include "tools/translator/level.h"
 #include "tools/translator/make.h"
 #include "tools/translator/store.h"
 
@@ -30,7 +31,7 @@ static bool is_unit(const struct tier_unit *unit, size_t bytes)
 static void answer_unit(const struct tier_request *request, const struct tier_unit *unit, const char *module,
                         int folder, struct tier_answer *answer, uint8_t **code)
 {
-    if (make_level() == TIER_LEVEL_NONE || !is_unit(unit, request->bytes) || request->how >= TIER_HOWS) {
+    if (level_of_host() == TIER_LEVEL_NONE || !is_unit(unit, request->bytes) || request->how >= TIER_HOWS) {
         *answer = (struct tier_answer){ .result = TIER_NOT_WORTH };
     } else if (request->how == TIER_ALWAYS) {
         make_code(module, unit, true, answer, code);

@@ -8,7 +8,7 @@
 
 #include "cache/entry.h"
 #include "ppu/version.h"
-#include "tools/translator/make.h"
+#include "tools/translator/level.h"
 
 /* What an answer without code has in its place: no part of an entry is empty. */
 static const uint8_t nothing[1];
@@ -29,7 +29,7 @@ static bool key_make(const char *module, const struct tier_unit *unit, struct ke
     memset(key, 0, sizeof(*key));
     snprintf(key->text, sizeof(key->text), "%s %llu %lld %lld.%09ld level %d", PPU_VERSION,
              (unsigned long long)tier_layout(), (long long)file.st_size, (long long)file.st_mtim.tv_sec,
-             file.st_mtim.tv_nsec, (int)make_level());
+             file.st_mtim.tv_nsec, (int)level_of_host());
     memcpy(&key->unit, unit, tier_unit_bytes(unit));
     *part = (struct cache_folder_part){ key, offsetof(struct key, unit) + tier_unit_bytes(unit) };
     return true;

@@ -23,7 +23,7 @@ struct tier_translation;
 
 struct engine_level_ops {
     uint32_t (*run)(struct exec *x, uint32_t budget); /* as engine_run(), of a warp that can go on */
-    /* As engine_whole_code() and engine_run_whole(). */
+    /* For engine_whole_begin() and engine_whole_run(). */
     const struct code_insn *(*whole_code)(struct exec *x, const struct tier_translation **translation);
     bool (*run_whole)(struct exec *x, const struct code_insn *code, const struct tier_translation *translation,
                       uint32_t *done);

@@ -72,7 +72,7 @@ static inline struct tier_head *tier_head_find(const struct exec *x, struct tier
     return head->spent >= head->wait && !head->never && tier_head_look(x, head) ? head : NULL;
 }
 
-/* The translation of what begins with `code`; NULL: nobody has entered it yet. */
+/* The translation of what begins with `code`; NULL: it is not there now. */
 static inline const struct tier_translation *tier_head_made(const struct tier_heads *heads,
                                                             const struct code_insn *code)
 {
