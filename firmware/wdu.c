@@ -496,6 +496,7 @@ static void slot_parked(struct slot *slot, bool waits)
 {
     struct task *task = slot_pause(slot);
     task_enter(task, TASK_PARKED);
+    task->waits = false; /* those of a turn before have gone on since, unless the event says otherwise */
     if (waits) {
         task_waits(task);
     }

@@ -12,6 +12,7 @@
 
 #include "ppu/macros.h"
 #include "ppu/nest.h"
+#include "ppu/save.h"
 #include "ppu/taskq.h"
 #include "tests/firmware/random.h"
 #include "tests/firmware/stream.h"
@@ -463,6 +464,21 @@ static void open_nest(void)
     assert_int_equal(mock_admin(PPU_ADMIN_NEST_OPEN, arg, 6).status, 0);
 }
 
+#define PLACES 2u
+#define STATE_BYTES (64u * PPU_KIB)
+
+/* The same, and CTAs that wait for their children can be saved. */
+static void open_nest_that_saves(void)
+{
+    uint32_t at = queue_offset() + 2 * PPU_MIB;
+    uint64_t va = MOCK_VRAM_VA + at;
+    const uint32_t arg[] = {
+        context, (uint32_t)va,     (uint32_t)(va >> 32),     at,          NEST_TASKS,
+        2,       at + 2 * PPU_MIB, 2 * PLACES * STATE_BYTES, STATE_BYTES, PLACES,
+    };
+    assert_int_equal(mock_admin(PPU_ADMIN_NEST_OPEN, arg, 10).status, 0);
+}
+
 /* A CTA in this slot launches a task, which starts. */
 static void launch_child(uint32_t slot)
 {
@@ -474,6 +490,8 @@ static void launch_child(uint32_t slot)
     record->tmd = mock_tmd(9);
     record->status.group = copy_in(slot)->task;
     record->status.stream = PPU_STREAM_NONE;
+    record->place = 0;
+    record->cta = 0;
     parent->group.work++;
     mock_push(PPU_RING_START, &event);
     mock_settle();
@@ -501,6 +519,52 @@ static void a_reset_as_the_task_ends(void **state)
     assert_int_equal(mock_admin(PPU_ADMIN_CHANNEL_RESET, &stream.channel, 1).status, 0);
     assert_int_equal(pending(), 0);
     assert_int_equal(mock_query(PPU_KEY_CONTEXT_TASKS, context), 0);
+}
+
+static struct ppu_cta_group *group(uint32_t slot)
+{
+    return (struct ppu_cta_group *)(void *)(mock.vram + copy_in(slot)->groups_vram);
+}
+
+static struct ppu_save *save_of(uint32_t slot)
+{
+    return (struct ppu_save *)(void *)(mock.vram + copy_in(slot)->save_vram);
+}
+
+/*
+ * A CTA waits for its child, in its place, and the slot parks. An entry comes, for which the task gets a slot, and
+ * there the CTA goes on when its child has ended. When the slot parks again nothing waits, so that the close ends the
+ * task.
+ */
+static void a_cta_that_has_waited_is_forgotten(void **state)
+{
+    (void)state;
+    struct ppu_tmd tmd = queue_tmd(number);
+    open_nest_that_saves();
+    tmd.flags = PPU_TMD_LAUNCH | PPU_TMD_MAY_WAIT | PPU_TMD_CTA_GROUPS;
+    stream_launch(&stream, TMD_VA, &tmd, NONE);
+    stream_submit(&stream);
+    push();
+    tell();
+    *group(0) = (struct ppu_cta_group){ 0, PPU_CTA_WORK(0) + 1 };
+    launch_child(0);
+    assert_int_equal(mock.started, 2);
+    save_of(0)->state = PPU_SAVE_WAITING;
+    copy_in(0)->next_cta = 1;
+    mock_slot_event(0, PPU_SLOT_PARKED, 1);
+    mock_settle();
+    assert_int_equal(mock.started, 2);
+    push();
+    tell();
+    assert_int_equal(mock.started, 3);
+    mock_slot_event(1, PPU_SLOT_DONE, 0);
+    mock_settle();
+    assert_int_equal(group(0)->work, PPU_CTA_WORK(0));
+    save_of(0)->state = PPU_SAVE_FREE;
+    park(0);
+    head()->tail |= PPU_TASKQ_CLOSED;
+    tell();
+    assert_int_equal(pending(), 0);
 }
 
 static void what_cannot_be_opened(void **state)
@@ -637,6 +701,7 @@ int main(void)
         TEST("a queue is opened again, for one more task each time [A6]", opened_again),
         TEST("a queue that has been closed since is told of [A6]", told_of_a_queue_that_was_closed),
         TEST("a channel is reset while its queue task waits or runs [A6]", a_channel_is_reset_with_its_queue_task),
+        TEST("a queue task ends whose CTA has waited for a child [A6 B7]", a_cta_that_has_waited_is_forgotten),
         TEST("a channel is reset as its queue task ends, whose child runs [A6 B8]", a_reset_as_the_task_ends),
         TEST("queues that cannot be opened [A6]", what_cannot_be_opened),
         TEST("producers in random order, every entry taken [A6]", random_producers),
