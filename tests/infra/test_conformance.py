@@ -145,8 +145,30 @@ def does_not_start(scratch):
     assert done.returncode == 1 and done.stdout.count("exit status 1 before its first subtest") == 5, done
 
 
+# Its subtests are not for this version, or say why between rules; more follows the last one.
+SKIPPING = """#!/usr/bin/env python3
+import json, os, sys
+names = ["ruled", "newer"]
+if "--list" in sys.argv:
+    print("".join(f"\\t{name}\\n" for name in names), end="")
+    sys.exit()
+print("ruled...\\n-----\\nno such images\\n-----\\nruled test not supported")
+print("newer...\\nnewer skipped (requires 3.1)\\nPASSED test.\\nThread pool exited.", flush=True)
+with open(os.environ["CL_CONFORMANCE_RESULTS_FILENAME"], "w") as file:
+    json.dump({"results": {name: "skip" for name in names}}, file)
+"""
+
+
 def results_of(scratch, name):
     return json.loads(Path(scratch.folder, "build/results.json").read_text())[name]["results"]
+
+
+@in_scratch
+def why_skipped(scratch):
+    scratch.write("program", SKIPPING)
+    scratch.run("pipes")
+    results = results_of(scratch, "pipes")
+    assert results == {"ruled": ["skip", "no such images"], "newer": ["skip", "newer skipped (requires 3.1)"]}, results
 
 
 @in_scratch
@@ -236,6 +258,7 @@ tap.main([
     ("a tool that is missing is named with its package", no_tool),
     ("a suite that does not build shows why", does_not_build),
     ("subtests that crash or hang fail alone", crashes_and_hangs),
+    ("what is skipped is told with its own last words", why_skipped),
     ("subtests that a test has no time for are not reached, and can be run later", not_reached_in_time),
     ("only subtests that did not pass run again when asked", only_what_is_left),
     ("results of a fresh checkout go on from the document", results_from_the_page),
