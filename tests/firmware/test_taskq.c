@@ -479,6 +479,17 @@ static void open_nest_that_saves(void)
     assert_int_equal(mock_admin(PPU_ADMIN_NEST_OPEN, arg, 10).status, 0);
 }
 
+/* A task of the queue with these flags takes an entry. */
+static void run_queue_task(uint32_t flags)
+{
+    struct ppu_tmd tmd = queue_tmd(number);
+    tmd.flags = flags;
+    stream_launch(&stream, TMD_VA, &tmd, NONE);
+    stream_submit(&stream);
+    push();
+    tell();
+}
+
 /* A CTA in this slot launches a task, which starts. */
 static void launch_child(uint32_t slot)
 {
@@ -502,13 +513,8 @@ static void launch_child(uint32_t slot)
 static void a_reset_as_the_task_ends(void **state)
 {
     (void)state;
-    struct ppu_tmd tmd = queue_tmd(number);
     open_nest();
-    tmd.flags = PPU_TMD_LAUNCH;
-    stream_launch(&stream, TMD_VA, &tmd, NONE);
-    stream_submit(&stream);
-    push();
-    tell();
+    run_queue_task(PPU_TMD_LAUNCH);
     launch_child(0);
     assert_int_equal(mock.started, 2);
     park(0);
@@ -539,13 +545,8 @@ static struct ppu_save *save_of(uint32_t slot)
 static void a_cta_that_has_waited_is_forgotten(void **state)
 {
     (void)state;
-    struct ppu_tmd tmd = queue_tmd(number);
     open_nest_that_saves();
-    tmd.flags = PPU_TMD_LAUNCH | PPU_TMD_MAY_WAIT | PPU_TMD_CTA_GROUPS;
-    stream_launch(&stream, TMD_VA, &tmd, NONE);
-    stream_submit(&stream);
-    push();
-    tell();
+    run_queue_task(PPU_TMD_LAUNCH | PPU_TMD_MAY_WAIT | PPU_TMD_CTA_GROUPS);
     *group(0) = (struct ppu_cta_group){ 0, PPU_CTA_WORK(0) + 1 };
     launch_child(0);
     assert_int_equal(mock.started, 2);
