@@ -70,9 +70,10 @@ static const struct {
     { "ppu_cta_group.shift", 3 },
     OFFSET(ppu_cta_group, cta) OFFSET(ppu_cta_group, work) VALUE(PPU_CTA_WORK_ENTRIES)
 
-    VALUE(PPU_HEAP_MIN_CLASS)
+    VALUE(PPU_HEAP_MIN_CLASS) VALUE(PPU_HEAP_LOOKS)
     { "ppu_heap.class_mask", PPU_HEAP_CLASSES - 1 },
-    OFFSET(ppu_heap, bytes) OFFSET(ppu_heap, used) OFFSET(ppu_heap, free)
+    OFFSET(ppu_heap, bytes) OFFSET(ppu_heap, used) OFFSET(ppu_heap, begun)
+    OFFSET(ppu_heap, ended) OFFSET(ppu_heap, free)
     SIZE(ppu_heap_piece) OFFSET(ppu_heap_piece, in_class)
 
     VALUE(PPU_TASKQ_CLOSED) VALUE(PPU_TASKQ_TICKET_MASK) VALUE(PPU_TASKQ_NOTHING) VALUE(PPU_TASKQ_DATA)

@@ -47,9 +47,12 @@
 .set ppu_cta_group.work, 4
 .set PPU_CTA_WORK_ENTRIES, 32768
 .set PPU_HEAP_MIN_CLASS, 5
+.set PPU_HEAP_LOOKS, 4096
 .set ppu_heap.class_mask, 31
 .set ppu_heap.bytes, 4
 .set ppu_heap.used, 64
+.set ppu_heap.begun, 68
+.set ppu_heap.ended, 72
 .set ppu_heap.free, 128
 .set ppu_heap_piece.size, 16
 .set ppu_heap_piece.in_class, 4

@@ -9,18 +9,25 @@
 
 #include "ppu/base.h"
 
-#define PPU_HEAP_VERSION 1u
+#define PPU_HEAP_VERSION 2u
 #define PPU_HEAP_MIN_CLASS 5u
 #define PPU_HEAP_CLASSES 32u
 #define PPU_HEAP_MAX_BYTES (1u << 31)
+/* A thread looks so often for a piece while others have some in their hands; then one of those is taken for dead. */
+#define PPU_HEAP_LOOKS 4096u
 
 struct ppu_heap {
     struct ppu_struct_header head; /* PPU_HEAP_VERSION, sizeof(struct ppu_heap) */
     uint32_t bytes;                /* this structure included */
     uint32_t reserved0[14];
-    uint32_t used; /* threads: bytes that are or were in pieces, this structure included */
-    uint32_t reserved1[14];
-    /* Threads, 64 bits at once: offset of the first free piece of the class, 0 none; in the upper half a count of
+    /* Threads write the rest. */
+    uint32_t used; /* bytes that are or were in pieces, this structure included */
+    /* Threads that have begun to halve a piece, and those of them that have ended. The same number before and behind a
+     * look at the lists: no thread had pieces in its hands meanwhile. */
+    uint32_t begun;
+    uint32_t ended;
+    uint32_t reserved1[13];
+    /* 64 bits at once: offset of the first free piece of the class, 0 none; in the upper half a count of
      * changes, so that a piece that went and came back is not taken for the same list. */
     uint64_t free[PPU_HEAP_CLASSES];
 };

@@ -58,12 +58,29 @@ static void pieces_come_back(void **state)
     }
 }
 
+/* One thread had all of the heap as one piece: many threads at once have parts of it, of all sizes. */
+static void pieces_are_halved(void **state)
+{
+    struct api *api = *state;
+    const struct heap_params all = { .each = 1, .least = 0x40000 - 16 };
+    const struct heap_params parts = { .each = machine_is_slow() ? 6 : 20, .least = 4, .mask = 0x3ff };
+
+    check(ppu_context_nest(api->context, &(struct ppu_nest_options){ .heap_bytes = 384 + 0x40000 }));
+    struct ppu_memory *counters = run_heap(api, 1, 1, &all);
+    assert_int_equal(api_word(counters, TAKEN), 1);
+    api_forget_programs(1);
+    counters = run_heap(api, 1, 32, &parts);
+    assert_int_equal(api_word(counters, REFUSED), 0);
+    assert_int_equal(api_word(counters, LAST_ERROR), 0);
+}
+
+/* There is room for one piece: who has it gets no second one. */
 static void a_heap_runs_out(void **state)
 {
     struct api *api = *state;
     const struct heap_params shape = { .each = 2, .least = 300, .mask = 0 };
 
-    check(ppu_context_nest(api->context, &(struct ppu_nest_options){ .heap_bytes = 16 * 1024 }));
+    check(ppu_context_nest(api->context, &(struct ppu_nest_options){ .heap_bytes = 384 + 512 }));
     struct ppu_memory *counters = run_heap(api, 1, 64, &shape);
     assert_true(api_word(counters, REFUSED) > 0 && api_word(counters, TAKEN) > 0);
     assert_int_equal(api_word(counters, LAST_ERROR), PPU_DEVLIB_HEAP_FULL);
@@ -147,6 +164,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         api_test("pieces of all sizes, taken and given back by many threads [B14]", pieces_of_all_sizes),
         api_test("what was given back is taken again [B14]", pieces_come_back),
+        api_test("a large piece that was given back is halved for small ones [B14]", pieces_are_halved),
         api_test("a heap that runs out gives an error [B14]", a_heap_runs_out),
         api_test("a context without a heap [B14]", no_heap),
         api_test("addresses of shared and local memory are not for children [B14]", private_addresses),

@@ -29,9 +29,9 @@ endef
 $(foreach t,$(CL_TESTS),$(eval $(call cl_test,$(t))))
 
 # Some of them with kernels that check themselves.
-TIMEOUT_opencl-checked := 500
+TIMEOUT_opencl-checked := 900
 CL_CHECKED := enqueue groups pipes atomics subgroups language objects image_kernels order semaphore command_buffer threads transfer segments \
-	program taskq build il printf image_objects
+	program taskq workq build il printf image_objects
 $(eval $(call ppu_script_test,opencl-checked,tests/opencl/test_checked.py,$(CL_CHECKED:%=$(BUILD)/plain/tests/opencl-%-native) $(BUILD)/opencl/ppu.icd $(QEMU) firmware))
 
 # The same with the PPU in a server of vfio-user.

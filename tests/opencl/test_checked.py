@@ -21,7 +21,7 @@ RUNS = [("enqueue", "all"), ("groups", "all"), ("groups", "argument"), ("pipes",
         ("subgroups", "all"), ("language", "all"), ("objects", "all"), ("image_kernels", "all"), ("order", "all"),
         ("semaphore", "all"), ("command_buffer", "all"), ("threads", "all"), ("transfer", "all"), ("segments", "all"),
         ("program", "all"), ("taskq", "all"), ("build", "all"), ("il", "all"), ("printf", "all"),
-        ("image_objects", "all")]
+        ("image_objects", "all"), ("workq", "all")]
 # Tests that need work-groups beside each other on the SMs, for which kernels with checks have too many registers.
 SKIPPED = "*work-groups wait*"
 # (program, checks): tests that do not pass, and why.
@@ -56,6 +56,9 @@ RIGHT = {
         ("race", "argument 1", "__k_block_invoke_3_kernel", "all work-items read what the first one stores"),
         ("race", "argument 0 'out'", "k", "all work-items store what their call returns"),
         ("race", "global pointer", "__k_block_invoke_kernel", "all work-items store to where nothing is"),
+    ],
+    "workq": [
+        ("race", "argument 0 'out'", "k", "all work-items store what each call returns them"),
     ],
     "program": [
         ("race", "argument 0 'out'", "k", "all work-items store the size of their group"),

@@ -815,6 +815,10 @@ static void kernels_take_memory(void **state)
                  "    out[5] = ppu_heap_give((global char *)piece + 8);\n"
                  "    out[6] = take_all(out);\n"
                  "    out[7] = take_all(out);\n"
+                 "    piece = ppu_heap_take(40000);\n" /* room for one of these may never have been in a piece */
+                 "    global int *second = ppu_heap_take(40000);\n"
+                 "    out[10] = piece != 0 && second != 0 && ppu_heap_give(piece) == 0 && ppu_heap_give(second) == 0;\n"
+                 "    out[11] = out[7] - take_all(out);\n"
                  "    out[9] = ppu_heap_take((1u << 30) + 1) == 0;\n"
                  "}",
                  CL3, 1, 1);
@@ -829,6 +833,8 @@ static void kernels_take_memory(void **state)
     assert_int_equal(run->out[7], run->out[6]);
     assert_int_equal(run->out[8], 0);
     assert_int_equal(run->out[9], 1);
+    assert_int_equal(run->out[10], 1);
+    assert_int_equal(run->out[11], 1);
     run_finish(run);
 }
 
