@@ -355,12 +355,11 @@ uint64_t ppu_device_heap_bytes(const struct ppu_device *device)
     return (device->transport->vram_bytes - device->firmware.heap_base) & ~(uint64_t)(PPU_PAGE_64K - 1);
 }
 
-uint64_t ppu_device_vram_alignment(const struct ppu_device *device)
+bool ppu_device_shares_addresses(const struct ppu_device *device)
 {
-    uintptr_t at = (uintptr_t)device->transport->vram;
-    uint64_t alignment = at & -at;
+    const uint64_t at = (uintptr_t)device->transport->vram;
 
-    return PPU_MIN(alignment, PPU_PAGE_2M);
+    return at % PPU_PAGE_64K == 0 && at < PPU_SHARED_WINDOW && device->transport->vram_bytes <= PPU_SHARED_WINDOW - at;
 }
 
 const struct ppu_device_info *ppu_device_info(const struct ppu_device *device)

@@ -84,7 +84,7 @@ uint32_t device_list(cl_device_id devices[MAX_DEVICES])
 
 bool device_has_svm(const struct _cl_device_id *device)
 {
-    return ppu_device_vram_alignment(device->ppu) >= PPU_PAGE_64K;
+    return ppu_device_shares_addresses(device->ppu);
 }
 
 uint64_t device_local_bytes(const struct _cl_device_id *device)

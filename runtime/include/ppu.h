@@ -181,8 +181,11 @@ void ppu_device_close(struct ppu_device *device);
 const struct ppu_device_info *ppu_device_info(const struct ppu_device *device);
 /* Returns the bytes of VRAM that can be allocated while none are. */
 uint64_t ppu_device_heap_bytes(const struct ppu_device *device);
-/* Returns the largest power of two, at most 2 MiB, to which VRAM and its host address are aligned together. */
-uint64_t ppu_device_vram_alignment(const struct ppu_device *device);
+/*
+ * Tells whether ppu_memory_map_at() can give memory in VRAM its host address: that is aligned to pages of the PPU, and
+ * lies below the windows of shared and local memory.
+ */
+bool ppu_device_shares_addresses(const struct ppu_device *device);
 /* Reads one value (key.def). `object` is a channel or context number, 0 where the key has none. */
 enum ppu_err ppu_device_query(struct ppu_device *device, enum ppu_key key, uint32_t object, uint64_t *value);
 /*

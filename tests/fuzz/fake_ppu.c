@@ -51,10 +51,10 @@ uint64_t ppu_device_heap_bytes(const struct ppu_device *device)
     return info.vram_bytes;
 }
 
-uint64_t ppu_device_vram_alignment(const struct ppu_device *device)
+bool ppu_device_shares_addresses(const struct ppu_device *device)
 {
     (void)device;
-    return 4096; /* no shared virtual memory */
+    return false;
 }
 
 enum ppu_err ppu_device_policy(struct ppu_device *device, enum ppu_policy policy, uint32_t value)

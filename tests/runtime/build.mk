@@ -3,4 +3,4 @@
 CHECK_TESTS += runtime-%
 
 # Parts of libppu that need no device.
-$(foreach t,range error time why,$(eval $(call ppu_test,runtime-$(t),tests/runtime/test_$(t).c,-Iruntime/include,ppu -pthread,asan)))
+$(foreach t,addresses range error time why,$(eval $(call ppu_test,runtime-$(t),tests/runtime/test_$(t).c,-Iruntime/include,ppu -pthread,asan)))
