@@ -56,6 +56,7 @@ static uint8_t most_taken[PPU_PRIORITIES];      /* ppu_slots_up_to() of each pri
 static uint8_t held[PPU_PRIORITIES];            /* slots that have a task, by its priority */
 static uint8_t running[PPU_PRIORITIES];         /* slots whose task is RUNNING, by its priority */
 static uint32_t running_levels;                 /* bit p: running[p] is not 0 */
+static bool lingers;                            /* tasks whose CTAs all wait keep their slots */
 static uint32_t stopping;                       /* slots whose task is STOPPING */
 static uint8_t ending[PPU_MAX_CONTEXTS];        /* slots of the address space whose task is STOPPING or KILLING */
 
@@ -74,6 +75,8 @@ void wdu_init(void)
     }
     running_levels = 0;
     stopping = 0;
+    lingers = true;
+    hal_write(PPU_REG_SLOT_LINGER, true);
     quota_total(PPU_RESOURCE_SLOTS, caps.slots);
     slices = (struct timer){ .fire = slices_over };
     for (uint32_t i = 0; i < caps.slots; i++) {
@@ -310,14 +313,42 @@ void wdu_ready(struct task *task)
     slot_start(take_free(), task);
 }
 
+/* Slots whose task has left them, of which the event is yet to be served. Each dispatches then. */
+static bool any_leaves(void)
+{
+    for (uint32_t i = 0; i < caps.slots; i++) {
+        if (slots[i].task && hal_read(PPU_REG_SLOT_STATE + 4u * i) == PPU_SLOT_FREE) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/*
+ * Whose CTAs all wait for children keeps its slot, and goes on in it, as long as nobody wants one (B7, B9). Who lacks a
+ * slot is in the TMU, whatever it lacks it for. True: slots are given back.
+ */
+static bool let_linger(bool linger)
+{
+    if (lingers == linger) {
+        return false;
+    }
+    lingers = linger;
+    hal_write(PPU_REG_SLOT_LINGER, linger);
+    return !linger && is_any_below() && any_leaves();
+}
+
 void wdu_dispatch_ready(void)
 {
     struct task *task;
     while (taken < caps.slots && (task = tmu_take())) {
         slot_start(take_free(), task);
     }
+    bool more_come = let_linger(tmu_is_empty());
     if (!tmu_is_empty()) {
-        evict_for_higher();
+        if (!more_come) {
+            evict_for_higher();
+        }
         slices_look();
     }
 }

@@ -407,6 +407,13 @@ static void slot_control(struct core *core, uint32_t index, uint32_t value)
     dist_control(core, index, value);
 }
 
+static void slot_linger(struct core *core, uint32_t index, uint32_t value)
+{
+    (void)index;
+    reg_set(core, PPU_REG_SLOT_LINGER, value);
+    dist_linger(core);
+}
+
 static uint32_t slot_run_us(struct core *core, uint32_t index, enum core_side side)
 {
     (void)side;
@@ -515,6 +522,7 @@ static const struct row_hooks hooks[ROW_COUNT] = {
 #undef GPC_COUNTER
         [ROW_SLOT_RANK] = { .write = slot_rank, LIMIT(slots), .error = PPU_DEVERR_SLOT },
     [ROW_SLOT_WAITING] = { .read = slot_waiting },
+    [ROW_SLOT_LINGER] = { .write = slot_linger },
     [ROW_CTX_SAVE] = { .write = ctx_save, LIMIT(contexts) },
     [ROW_CTX_TIME_US] = { .read = ctx_time_us, LIMIT(contexts) },
     [ROW_SWITCH_BYTES] = { .read = read_switch_bytes },

@@ -153,6 +153,122 @@ static void waiting_ctas_give_back_their_slot(void **state)
     assert_int_equal(next_event(rig).kind, PPU_SLOT_PARKED);
 }
 
+static void command(struct rig *rig, enum ppu_slot_command command)
+{
+    rig_command(rig, 0, command);
+    board_settle(rig->board);
+}
+
+static void linger(struct rig *rig, bool linger)
+{
+    mcu_write(rig->board, PPU_REG_SLOT_LINGER, linger);
+    board_settle(rig->board);
+}
+
+/* The CTAs go on when they are let, each time they wait, and the task keeps its slot. */
+static void run_lingering(struct rig *rig)
+{
+    struct ppu_slot_event event;
+    uint32_t told = 0;
+
+    while ((event = next_event(rig)).kind != PPU_SLOT_DONE) {
+        assert_int_equal(event.kind, PPU_SLOT_WAITS);
+        assert_true(++told < STEPS_MAX);
+        assert_int_equal(mcu_read(rig->board, PPU_REG_SLOT_STATE), PPU_SLOT_RUNNING);
+        command(rig, PPU_SLOT_CMD_RESUME);
+    }
+    assert_true(event.ctas_done == CTAS);
+    results_are_right(rig);
+}
+
+static void waiting_ctas_keep_their_slot(void **state)
+{
+    struct rig *rig = *state;
+
+    linger(rig, true);
+    for (uint32_t places = 1; places <= PLACES; places++) {
+        struct ppu_tmd tmd = task(rig, "waits", places, 0);
+
+        rig_start(rig, 0, &tmd);
+        run_lingering(rig);
+    }
+}
+
+/* Starts a task of which three CTAs have begun, which wait, and which keeps its slot. */
+static void start_lingering(struct rig *rig)
+{
+    struct ppu_tmd tmd = task(rig, "waits", 3, 0);
+
+    linger(rig, true);
+    rig_start(rig, 0, &tmd);
+    assert_int_equal(next_event(rig).kind, PPU_SLOT_WAITS);
+    board_advance(rig->board, 10000000);
+    assert_int_equal(mcu_read(rig->board, PPU_REG_SLOT_STATE), PPU_SLOT_RUNNING);
+}
+
+/* A slot that is wanted is given back at once, and those whose CTAs wait later do not keep theirs. */
+static void lingering_slots_are_given_back(void **state)
+{
+    struct rig *rig = *state;
+
+    start_lingering(rig);
+    const uint64_t ran_us = mcu_read(rig->board, PPU_REG_SLOT_RUN_US);
+    board_advance(rig->board, 10000000);
+    assert_true(mcu_read(rig->board, PPU_REG_SLOT_RUN_US) == ran_us);
+    linger(rig, false);
+    assert_int_equal(mcu_read(rig->board, PPU_REG_SLOT_STATE), PPU_SLOT_FREE);
+    struct ppu_slot_event event = next_event(rig);
+    assert_int_equal(event.kind, PPU_SLOT_PARKED);
+    assert_int_equal(event.arg, 3);
+    start_again(rig, false);
+    assert_int_equal(next_event(rig).kind, PPU_SLOT_PARKED);
+    /* Started without leave to go on they are told of anew. */
+    linger(rig, true);
+    start_again(rig, false);
+    run_lingering(rig);
+}
+
+static void lingering_slots_stop_and_are_killed(void **state)
+{
+    struct rig *rig = *state;
+
+    start_lingering(rig);
+    command(rig, PPU_SLOT_CMD_STOP);
+    assert_int_equal(next_event(rig).kind, PPU_SLOT_STOPPED);
+    start_again(rig, false);
+    run_lingering(rig);
+    start_lingering(rig);
+    command(rig, PPU_SLOT_CMD_SAVE);
+    assert_int_equal(next_event(rig).kind, PPU_SLOT_STOPPED);
+    start_again(rig, false);
+    run_lingering(rig);
+    start_lingering(rig);
+    command(rig, PPU_SLOT_CMD_KILL);
+    assert_int_equal(next_event(rig).kind, PPU_SLOT_KILLED);
+}
+
+static void lingering_slots_are_in_snapshots(void **state)
+{
+    start_lingering(*state);
+    *state = rig_moved(*state);
+    command(*state, PPU_SLOT_CMD_RESUME);
+    run_lingering(*state);
+}
+
+/* Between RESUME and the turn of the SM that takes the CTA. */
+static void resumed_ctas_are_in_snapshots(void **state)
+{
+    struct rig *rig = *state;
+    struct ppu_tmd tmd = task(rig, "waits", 1, 0);
+
+    linger(rig, true);
+    rig_start(rig, 0, &tmd);
+    assert_int_equal(next_event(rig).kind, PPU_SLOT_WAITS);
+    rig_command(rig, 0, PPU_SLOT_CMD_RESUME);
+    *state = rig_moved(rig);
+    run_lingering(*state);
+}
+
 /* Evicted again and again, drained or saved, each CTA runs exactly once. */
 static void evicted_ctas_come_back(void **state)
 {
@@ -341,6 +457,14 @@ int main(void)
         SLICES("CTAs that wait are saved and come back, in slices [B7 A14]", waiting_ctas_come_back),
         THREADED("CTAs that wait are saved and come back, on threads [B7 A14]", waiting_ctas_come_back),
         SLICES("a task of which every CTA waits gives back its slot [B7 A13]", waiting_ctas_give_back_their_slot),
+        SLICES("a task of which every CTA waits keeps a slot nobody wants, in slices [B7]",
+               waiting_ctas_keep_their_slot),
+        THREADED("the same, on threads [B7]", waiting_ctas_keep_their_slot),
+        SLICES("a slot that is wanted is given back at once [B7 A13]", lingering_slots_are_given_back),
+        SLICES("a task that keeps its slot can be stopped, saved and killed [A5 B7]",
+               lingering_slots_stop_and_are_killed),
+        SLICES("a slot of which every CTA waits is in snapshots [B7]", lingering_slots_are_in_snapshots),
+        SLICES("CTAs that were let go on are in snapshots [B7]", resumed_ctas_are_in_snapshots),
         SLICES("evicted CTAs run exactly once, in slices [A5 B7]", evicted_ctas_come_back),
         THREADED("evicted CTAs run exactly once, on threads [A5 B7]", evicted_ctas_come_back),
         SLICES("a task with saved CTAs can be killed [B7]", killed_with_saved_ctas),

@@ -322,6 +322,11 @@ void hal_write(uint32_t reg, uint32_t value)
         if (value == PPU_SLOT_CMD_KILL && mock.slot_task[index] && !mock.hold_kills) {
             mock_slot_event(index, PPU_SLOT_KILLED, 0);
         }
+    } else if (reg == PPU_REG_SLOT_LINGER) {
+        R(SLOT_LINGER) = value;
+        for (; !value && mock.lingering; mock.lingering &= mock.lingering - 1) {
+            mock_slot_event((uint32_t)__builtin_ctzll(mock.lingering), PPU_SLOT_PARKED, 0);
+        }
     } else if (IN(RING_BASE)) {
         mock.reg[reg / 4] = value;
         memset(mock.vram + value, 0, sizeof(struct ppu_ring_header));
@@ -362,6 +367,9 @@ uint32_t hal_read(uint32_t reg)
     uint32_t index;
     if (IN(SLOT_RUN_US)) {
         return (uint32_t)(slot_run_ns(index) / 1000);
+    }
+    if (IN(SLOT_STATE)) {
+        return mock.slot_task[index] ? PPU_SLOT_RUNNING : PPU_SLOT_FREE;
     }
     if (IN(SLOT_STILL_US)) {
         return (uint32_t)((slot_run_ns(index) - mock.slot_step_ns[index]) / 1000);

@@ -44,6 +44,7 @@ struct mock {
     uint64_t slot_since_ns[PPU_MAX_SLOTS];
     uint64_t slot_step_ns[PPU_MAX_SLOTS]; /* slot_run_ns when a CTA began or ended last */
     bool slot_waits[PPU_MAX_SLOTS];       /* its CTAs find no room */
+    uint64_t lingering;                   /* bit n: slot n is PARKED when SLOT_LINGER becomes 0 */
     uint32_t started;                     /* SLOT_START writes */
     uint32_t start_log[4096];             /* correlation of each task started */
     bool hold_kills;                      /* KILLED events come from mock_slot_event() only */

@@ -165,6 +165,62 @@ static void random_levels(void **state)
     }
 }
 
+/* Tasks whose CTAs all wait for children keep their slots until somebody finds none. */
+static void who_finds_no_slot_takes_those_that_linger(void **state)
+{
+    (void)state;
+    launch_many(TOP, SLOTS);
+    assert_int_equal(mock.started, SLOTS);
+    assert_int_equal(mock.reg[PPU_REG_SLOT_LINGER / 4], 1);
+    launch_many(TOP, 2);
+    assert_int_equal(mock.reg[PPU_REG_SLOT_LINGER / 4], 0);
+    mock_slot_event(3, PPU_SLOT_DONE, 0);
+    mock_settle();
+    assert_int_equal(mock.started, SLOTS + 1);
+    assert_int_equal(mock.reg[PPU_REG_SLOT_LINGER / 4], 0);
+    mock_slot_event(3, PPU_SLOT_DONE, 0);
+    mock_settle();
+    assert_int_equal(mock.started, SLOTS + 2);
+    assert_int_equal(mock.reg[PPU_REG_SLOT_LINGER / 4], 1);
+}
+
+/* So does one that lacks a slot of its level, though some are free. */
+static void who_lacks_a_slot_of_its_level_does_so_too(void **state)
+{
+    (void)state;
+    launch_many(0, SLOTS - TOP);
+    assert_int_equal(mock.reg[PPU_REG_SLOT_LINGER / 4], 1);
+    launch(&stream, 0);
+    assert_int_equal(mock.started, SLOTS - TOP);
+    assert_int_equal(mock.reg[PPU_REG_SLOT_LINGER / 4], 0);
+}
+
+static bool any_is_stopped(void)
+{
+    bool any = false;
+    for (uint32_t slot = 0; slot < SLOTS; slot++) {
+        any = any || mock.slot_command[slot] == PPU_SLOT_CMD_STOP;
+    }
+    return any;
+}
+
+/* Nobody who runs gives way while one who does not has a slot. */
+static void slots_that_linger_go_before_evictions(void **state)
+{
+    (void)state;
+    for (uint32_t priority = 0; priority < PPU_PRIORITIES; priority++) {
+        launch_many(priority, priority == 0 ? SLOTS - TOP : 1);
+    }
+    assert_int_equal(mock.started, SLOTS);
+    mock.lingering = 1ull << 3;
+    launch(&stream, TOP);
+    assert_int_equal(mock.started, SLOTS + 1);
+    assert_false(any_is_stopped());
+    launch(&stream, TOP);
+    assert_int_equal(mock.started, SLOTS + 1);
+    assert_true(any_is_stopped());
+}
+
 int main(void)
 {
 #define TEST(name, function)                       \
@@ -176,6 +232,10 @@ int main(void)
         TEST("the most urgent tasks may have all slots [A5]", the_most_urgent_have_all),
         TEST("an address space without a slot gets one that is kept for a level [A9]", another_address_space_gets_one),
         TEST("urgent tasks that have all slots of their level are passed by age [A4]", ageing_reaches_below),
+        TEST("who finds no slot takes those of tasks that wait [A13 B7]", who_finds_no_slot_takes_those_that_linger),
+        TEST("who lacks a slot of its level takes those of tasks that wait [A5 B7]",
+             who_lacks_a_slot_of_its_level_does_so_too),
+        TEST("tasks that wait give their slots before any is evicted [A5 B7]", slots_that_linger_go_before_evictions),
         TEST("of few slots none is kept for a level [A5]", fewer_slots_are_everybodys),
         TEST("random tasks get the slots that a model gives them [A4 A5]", random_levels),
     };

@@ -140,7 +140,7 @@ static void put_aside(struct core *core, uint32_t sm, const struct dist_cta *cta
     }
     slot_settle(core, slot);
     slot_tell(core, slot);
-    core->dist.stirred = core->dist.stirred || slot->state == PPU_SLOT_RUNNING;
+    core->dist.stirred = core->dist.stirred || (slot->state == PPU_SLOT_RUNNING && slot_can_go_on(core, slot));
 }
 
 void dist_saved(struct core *core, uint32_t sm, const struct dist_cta *cta, bool waits,

@@ -105,6 +105,17 @@ uint32_t dist_state(struct core *core, uint32_t index)
     return state;
 }
 
+void dist_linger(struct core *core)
+{
+    pthread_mutex_lock(&core->dist.lock);
+    for (uint32_t i = 0; i < core->config.slots; i++) {
+        if (core->dist.slot[i].state == PPU_SLOT_RUNNING) {
+            slot_settle(core, &core->dist.slot[i]);
+        }
+    }
+    pthread_mutex_unlock(&core->dist.lock);
+}
+
 uint32_t dist_waiting(struct core *core, uint32_t word)
 {
     const struct dist *dist = &core->dist;

@@ -69,6 +69,8 @@ void dist_start(struct core *core, uint32_t index, uint32_t tmd_off);
 void dist_control(struct core *core, uint32_t index, uint32_t command);
 void dist_limit(struct core *core, uint32_t index, uint32_t limit);
 uint32_t dist_state(struct core *core, uint32_t index);
+/* SLOT_LINGER has changed. */
+void dist_linger(struct core *core);
 /* Slots that have CTAs to hand out, as bits: word 0 or 1. */
 uint32_t dist_waiting(struct core *core, uint32_t word);
 enum ppu_slot_state dist_shown(struct core *core, uint32_t index, uint32_t *ctas); /* and how many are on SMs */

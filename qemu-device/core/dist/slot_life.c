@@ -21,6 +21,7 @@
 #include "qemu-device/core/memory/guest_mem.h"
 #include "qemu-device/core/memory/ring.h"
 #include "qemu-device/core/memory/trace.h"
+#include "qemu-device/core/regs.h"
 
 #include <string.h>
 
@@ -82,6 +83,12 @@ static bool slot_is_done(const struct dist_slot *slot)
     return !slot_is_queue(slot) && slot->next == slot->total && slot->save_used == 0 && slot->switched == 0;
 }
 
+bool slot_lingers(struct core *core, const struct dist_slot *slot)
+{
+    return slot->state == PPU_SLOT_RUNNING && slot->save_waiting != 0 && !slot_is_queue(slot) &&
+           reg_get(core, PPU_REG_SLOT_LINGER) != 0;
+}
+
 void slot_settle(struct core *core, struct dist_slot *slot)
 {
     if (slot->in_flight != 0) {
@@ -93,6 +100,8 @@ void slot_settle(struct core *core, struct dist_slot *slot)
         slot_free(core, slot, PPU_SLOT_DONE);
     } else if (slot->state == PPU_SLOT_STOPPING && slot->switched == 0) {
         slot_free(core, slot, PPU_SLOT_STOPPED);
+    } else if (!slot_can_go_on(core, slot) && slot_lingers(core, slot)) {
+        mask_clear(&core->dist.offering, bit(slot->task.slot)); /* CTAs that lack a place to be saved in */
     } else if (!slot_can_go_on(core, slot)) {
         slot_free(core, slot, PPU_SLOT_PARKED);
     }
@@ -126,6 +135,7 @@ void slot_resume(struct core *core, struct dist_slot *slot)
         return;
     }
     slot->told = false;
+    slot->save_told = 0;
     slot->save_ready |= go_on;
     slot->save_waiting &= ~go_on;
     if (slot->state == PPU_SLOT_RUNNING) {

@@ -13,6 +13,8 @@ struct dist_slot;
 bool slot_can_go_on(const struct core *core, struct dist_slot *slot);
 /* True for a queue task. */
 bool slot_is_queue(const struct dist_slot *slot);
+/* Nothing of it can run before children have completed, and it keeps its slot meanwhile (SLOT_LINGER). */
+bool slot_lingers(struct core *core, const struct dist_slot *slot);
 /* Frees the slot when nothing of it runs and nothing more will. */
 void slot_settle(struct core *core, struct dist_slot *slot);
 /* CTAs wait that the firmware was not told of. */

@@ -176,7 +176,7 @@ static bool slot_usable(struct core *core, struct dist_slot *slot, bool saving, 
         return snap_refuse(snap, "CTAs wait and nobody was told, or the other way round");
     }
     if (slot->in_flight == 0 && slot->switched == 0 &&
-        (slot->state != PPU_SLOT_RUNNING || !slot_can_go_on(core, slot))) {
+        (slot->state != PPU_SLOT_RUNNING || (!slot_can_go_on(core, slot) && !slot_lingers(core, slot)))) {
         return snap_refuse(snap, "it is busy, and no CTA runs or can go on");
     }
     return true;
