@@ -43,10 +43,14 @@ TIMEOUT_opencl-set := 300
 $(eval $(call ppu_script_test,opencl-set,tests/bench/set.py --check,$(BUILD)/plain/tools/bench-set $(BUILD)/opencl/ppu.icd $(QEMU) firmware))
 $(eval $(call ppu_script_test,opencl-error-codes,tests/opencl/test_error_codes.py,))
 $(eval $(call ppu_script_test,opencl-entries,tests/opencl/test_entries.py,))
-# In the guest, where clang takes a second to start: some tests by `make test`, those of the optional features by
-# `make test-guest`, and what clinfo tells in both places.
-CL_GUEST_TESTS := command_buffer extensions groups half image_kernels image_objects pipes program semaphore subgroups
+# In the guest, where clang takes a second to start: some tests by `make test`, all by `make test-guest`, and what clinfo
+# tells in both places. Left out: SPIR-V (il, il_features), for which the guest has no translator; the kernels of
+# sanitizer, of which a third took 17 minutes there; and alias, whose test of the cache in another process fails there.
+CL_GUEST_TESTS := $(filter-out alias il il_features sanitizer,$(CL_TESTS))
 CL_GUEST_SHORT := image_objects
+# Seconds of those that take more than a few minutes.
+CL_GUEST_LONG := enqueue segments shapes taskq workq
+CL_GUEST_SECONDS := 1800
 # $(call cl_guest_test,NAME)
 define cl_guest_test
 $$(eval $$(call guest_program,opencl-$(1),tests/opencl/test_$(1).c tests/opencl/fixture.c $(CL_TEST_SOURCES_$(1)),$(CL_TEST_CFLAGS) $$(GUEST_OPENCL_HEADERS),$$(GUEST_OPENCL_LIBS) -lOpenCL -lcmocka -pthread -lm))
@@ -56,8 +60,8 @@ $(foreach t,$(CL_GUEST_TESTS),$(eval $(call cl_guest_test,$(t))))
 TIMEOUT_opencl-guest-suites := 400
 $(eval $(call ppu_script_test,opencl-guest-suites,tests/opencl/guest_suites $(CL_GUEST_SHORT),$(BUILD)/opencl/ppu.icd $(GUEST_READY) guest-opencl $(CL_GUEST_SHORT:%=$(GUEST_DIR)/programs/opencl-%)))
 .PHONY: test-guest
-test-guest: $(BUILD)/opencl/ppu.icd $(GUEST_READY) guest-opencl $(CL_GUEST_TESTS:%=$(GUEST_DIR)/programs/opencl-%) ## run the tests of OpenCL's optional features in the guest (minutes)
-	$(Q)tests/opencl/guest_suites $(CL_GUEST_TESTS)
+test-guest: $(BUILD)/opencl/ppu.icd $(GUEST_READY) guest-opencl $(CL_GUEST_TESTS:%=$(GUEST_DIR)/programs/opencl-%) ## run the tests of OpenCL in the guest (an hour)
+	$(Q)tests/opencl/guest_suites $(filter-out $(CL_GUEST_LONG),$(CL_GUEST_TESTS)) $(CL_GUEST_LONG:%=%:$(CL_GUEST_SECONDS))
 TIMEOUT_opencl-guest := 400
 $(eval $(call ppu_script_test,opencl-guest,tests/opencl/test_clinfo.py,$(BUILD)/opencl/ppu.icd $(GUEST_READY) guest-opencl $(GUEST_DIR)/programs/opencl-program))
 TIMEOUT_opencl-tutorial := 550

@@ -321,6 +321,17 @@ static void check_scan(struct alias *t, uint32_t *shared, int32_t distance)
     check_scan_of(t, t->scan, shared, distance);
 }
 
+/* There is none where the host's addresses of VRAM are not the device's. */
+static void skip_without_svm(const struct fixture *f)
+{
+    cl_device_svm_capabilities has = 0;
+
+    check(clGetDeviceInfo(f->device, CL_DEVICE_SVM_CAPABILITIES, sizeof(has), &has, NULL));
+    if (has == 0) {
+        skip();
+    }
+}
+
 static uint32_t *shared_memory(struct alias *t)
 {
     uint32_t *shared = clSVMAlloc(t->f->context, CL_MEM_READ_WRITE, ROOM * sizeof(uint32_t), 0);
@@ -336,6 +347,7 @@ static void distances(void **state)
     struct alias t;
     char wanted[32];
 
+    skip_without_svm(*state);
     begin(&t, *state, "all", "1");
     uint32_t *shared = shared_memory(&t);
     for (size_t i = 0; i < PPU_ARRAY_SIZE(some); i++) {
@@ -389,6 +401,7 @@ static void eviction(void **state)
     struct printed printed;
     char wanted[64];
 
+    skip_without_svm(*state);
     setenv("PPU_ALIAS_PRINT", "1", 1);
     begin(&t, *state, "all", "1");
     unsetenv("PPU_ALIAS_PRINT");
@@ -431,6 +444,7 @@ static void reached(void **state)
 {
     struct alias t;
 
+    skip_without_svm(*state);
     begin(&t, *state, "all", "1");
     cl_kernel halves = kernel_of(t.program, "halves");
     uint32_t *shared = shared_memory(&t), *out = shared + ROOM / 2;
@@ -454,6 +468,7 @@ static void records(void **state)
     struct alias t;
     struct printed printed;
 
+    skip_without_svm(*state);
     setenv("PPU_ALIAS_PRINT", "1", 1);
     begin(&t, *state, "all", "1");
     unsetenv("PPU_ALIAS_PRINT");
@@ -838,6 +853,7 @@ static void printing(void **state)
     char text[64] = "";
     int ends[2];
 
+    skip_without_svm(*state);
     begin(&t, *state, "all", "always");
     cl_kernel told = kernel_of(t.program, "told");
     uint32_t *shared = shared_memory(&t);
@@ -880,6 +896,7 @@ static void enqueuing(void **state)
     const cl_int turns = 40;
     struct alias t;
 
+    skip_without_svm(*state);
     begin(&t, *state, "alignment", "always");
     cl_command_queue own = device_queue(&t);
     cl_kernel both = kernel_of(t.program, "both");
@@ -919,6 +936,7 @@ static void launched_by_threads(void **state)
     static const int32_t some[] = { 64, 1, 3, -2 };
     struct alias t;
 
+    skip_without_svm(*state);
     begin(&t, *state, "all", "1");
     cl_command_queue own = device_queue(&t);
     cl_kernel parent = kernel_of(t.program, "parent");
@@ -939,6 +957,7 @@ static void pointers_from_memory(void **state)
     const cl_int turns = 40;
     uint32_t b[ROOM];
 
+    skip_without_svm(*state);
     begin(&t, *state, "all", "1");
     cl_kernel through = kernel_of(t.program, "through");
     uint32_t *shared = shared_memory(&t);
