@@ -674,19 +674,26 @@ static void change_preds(struct flow *flow, uint32_t block, uint32_t gone, uint3
     b->pred_count = count;
 }
 
-void flow_bypass(struct flow *flow, uint32_t block, uint32_t join)
+void flow_bypass(struct flow *flow, uint32_t block, const uint32_t *inside, uint32_t count, uint32_t join)
 {
     struct flow_block *b = &flow->blocks[block];
     uint32_t kept = 0;
 
-    for (uint32_t s = 0; s < 2; s++) {
-        change_preds(flow, b->succ[s], block, FLOW_NONE);
-        change_preds(flow, join, b->succ[s], s == 0 ? block : FLOW_NONE);
+    change_preds(flow, join, block, block);
+    for (uint32_t i = 0; i < count; i++) {
+        change_preds(flow, join, inside[i], FLOW_NONE);
+        flow->blocks[inside[i]].pred_count = 0;
+        flow->blocks[inside[i]].succs = 1;
+        flow->blocks[inside[i]].succ[0] = join;
     }
     b->succs = 1;
     b->succ[0] = join;
     for (uint32_t t = 0; t < flow->token_count; t++) {
-        if (flow->tokens[t].block != block || flow->tokens[t].target != join) {
+        bool gone = flow->tokens[t].block == block && flow->tokens[t].target == join;
+        for (uint32_t i = 0; i < count; i++) {
+            gone |= flow->tokens[t].block == inside[i] || flow->tokens[t].target == inside[i];
+        }
+        if (!gone) {
             flow->tokens[kept++] = flow->tokens[t];
         }
     }
@@ -701,6 +708,11 @@ bool flow_has_token(const struct flow *flow, uint32_t block)
         }
     }
     return false;
+}
+
+bool flow_may_wait(const struct flow_token *token, uint32_t from)
+{
+    return bit(token->region, from);
 }
 
 const struct flow_token *flow_wait(const struct flow *flow, uint32_t from, uint32_t to)

@@ -82,11 +82,16 @@ void flow_reconverge(struct flow *flow, const bool *divergent, const bool *break
 
 /* A copy whose edges and tokens may change; regions are shared. */
 struct flow *flow_copy(const struct flow *flow);
-/* Makes a block that branches to two blocks, which both go on to `join`, go there itself. */
-void flow_bypass(struct flow *flow, uint32_t block, uint32_t join);
+/*
+ * Makes a block go on to `join`, to which all its ways lead through the blocks `inside`, without a loop. Nothing leads
+ * to these then, and tokens that lanes met at on the way are gone.
+ */
+void flow_bypass(struct flow *flow, uint32_t block, const uint32_t *inside, uint32_t count, uint32_t join);
 
 /* True when some token is pushed at the end of the block. */
 bool flow_has_token(const struct flow *flow, uint32_t block);
+/* True when lanes that come to the token's target from the block wait for it. */
+bool flow_may_wait(const struct flow_token *token, uint32_t from);
 /* The token that an edge waits for, NULL: none. */
 const struct flow_token *flow_wait(const struct flow *flow, uint32_t from, uint32_t to);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Converts short sides of a branch to guarded instructions (if-conversion): no branch, no token. */
+/* Converts branches whose ways are short and meet again to guarded instructions (if-conversion): no token is left. */
 #ifndef COMPILER_MIR_IF_CONVERT_H
 #define COMPILER_MIR_IF_CONVERT_H
 

@@ -24,9 +24,9 @@ k after if-convert
     v%9 = add s%7 v%8
     v%11 = ldg s%17.0:2 v%9 *4 0
     p%12 = isetp v%11 s%17.2
-    v%13 = mov @p%12 s%17.2
+    v%13 = mov s%17.2
     stg @p%12 s%17.0:2 v%9 v%13 *4 4
-    v%16 = mul @p%12 v%9 3
+    v%16 = mul v%9 3
     v%16 =? ldg @!p%12 s%17.0:2 v%9 *4 8
     jump b3
   b1:
