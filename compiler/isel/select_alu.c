@@ -534,7 +534,7 @@ static struct element word_of(struct isel *s, LLVMValueRef value, uint32_t index
 {
     uint32_t bits = type_bits(s, value, 0), per_word = 32 / PPU_MIN(bits, 32);
 
-    if (bits == 64) {
+    if (bits > 32) {
         struct element wide = select_element(s, value, index / 2);
         if (wide.kind == ELEMENT_REGISTER) {
             wide = element_register(select_reg(s, wide), 2);
@@ -556,7 +556,7 @@ static struct element from_words(struct isel *s, LLVMValueRef source, uint32_t b
 {
     uint32_t per_word = 32 / PPU_MIN(bits, 32);
 
-    if (bits == 64) {
+    if (bits > 32) {
         struct mir_ref wide = select_new(s, 2);
         select_copy(s, wide, word_of(s, source, 2 * index), 1);
         select_copy(s, mir_sub(wide, 1), word_of(s, source, 2 * index + 1), 1);
@@ -566,7 +566,7 @@ static struct element from_words(struct isel *s, LLVMValueRef source, uint32_t b
     if (index % per_word != 0) {
         word = select_op(s, PPU_OP_SHR, word, element_number(index % per_word * bits));
     }
-    if (per_word > 1) {
+    if (bits < 32) {
         word.above = ABOVE_ANYTHING;
     }
     return word;
@@ -585,6 +585,13 @@ static struct element pack_bools(struct isel *s, LLVMValueRef source)
     return word;
 }
 
+/* Bits of elements that follow one another in words, or of a number that all of them are together (three of 16). */
+static bool can_be_cast(struct isel *s, LLVMValueRef value, uint32_t bits)
+{
+    return bits == 8 || bits == 16 || bits == 32 || bits == 64 ||
+           (bits > 1 && bits < 64 && select_elements(s, LLVMTypeOf(value)) == 1);
+}
+
 struct element select_bitcast_element(struct isel *s, LLVMValueRef value, uint32_t index)
 {
     LLVMValueRef source = LLVMGetOperand(value, 0);
@@ -593,8 +600,7 @@ struct element select_bitcast_element(struct isel *s, LLVMValueRef value, uint32
     if (from == 1 && to > 1 && to <= 32 && select_elements(s, LLVMTypeOf(value)) == 1) {
         return pack_bools(s, source);
     }
-    if (from != to &&
-        ((from != 8 && from != 16 && from != 32 && from != 64) || (to != 8 && to != 16 && to != 32 && to != 64))) {
+    if (from != to && (!can_be_cast(s, source, from) || !can_be_cast(s, value, to))) {
         compilation_fail_value(s->compilation, "no code for", value);
     }
     return from == to ? select_element(s, source, index) : from_words(s, source, to, index);

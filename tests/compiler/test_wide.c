@@ -247,6 +247,47 @@ static void wide_integers_are_vectors(void **state)
     }
 }
 
+/* Three elements are a number of 24 or 48 bits, and back. */
+static void odd_integers_are_vectors(void **state)
+{
+    struct device *device = *state;
+
+    for (uint32_t v = 0; v < device_variant_count; v++) {
+        device->variant = &device_variants[v];
+        load_text(device, MODULE "define spir_kernel void @k(ptr addrspace(1) %out, ptr addrspace(1) %in) {\n"
+                                 "%v = load <4 x i16>, ptr addrspace(1) %in, align 8\n"
+                                 "%h = shufflevector <4 x i16> %v, <4 x i16> poison, <3 x i32> <i32 1, i32 2, i32 3>\n"
+                                 "%a = bitcast <3 x i16> %h to i48\n"
+                                 "%b = lshr i48 %a, 8\n"
+                                 "%w = bitcast i48 %b to <3 x i16>\n"
+                                 "%x = shufflevector <3 x i16> %w, <3 x i16> zeroinitializer, <4 x i32> <i32 0, i32 1, "
+                                 "i32 2, i32 3>\n"
+                                 "store <4 x i16> %x, ptr addrspace(1) %out, align 8\n"
+                                 "%i = load i32, ptr addrspace(1) %in, align 8\n"
+                                 "%j = trunc i32 %i to i24\n"
+                                 "%m = mul i24 %j, 3\n"
+                                 "%n = bitcast i24 %m to <3 x i8>\n"
+                                 "%r = shufflevector <3 x i8> %n, <3 x i8> poison, <3 x i32> <i32 2, i32 0, i32 1>\n"
+                                 "%t = bitcast <3 x i8> %r to i24\n"
+                                 "%z = zext i24 %t to i32\n"
+                                 "%q = getelementptr i8, ptr addrspace(1) %out, i64 8\n"
+                                 "store i32 %z, ptr addrspace(1) %q, align 4\nret void\n}\n");
+        device_kernel(device, "k");
+        uint8_t *out = device_buffer(device, 0, 12), *in = device_buffer(device, 1, 8);
+        for (uint32_t i = 0; i < 8; i++) {
+            in[i] = (uint8_t)(i * 17 + 0x51);
+        }
+        const uint32_t product = (in[0] | in[1] << 8 | in[2] << 16) * 3u;
+        device_run(device, 1, 1, 1, 1);
+        for (uint32_t i = 0; i < 8; i++) {
+            device_expect(device, "byte", i, out[i], i < 5 ? in[i + 3] : 0);
+        }
+        for (uint32_t i = 0; i < 4; i++) {
+            device_expect(device, "byte", 8 + i, out[8 + i], i < 3 ? product >> (i + 2) % 3 * 8 & 0xff : 0);
+        }
+    }
+}
+
 /* LLVM leaves it a cast; an element without a value takes nothing away from the others. */
 static void constant_vectors_are_integers(void **state)
 {
@@ -408,6 +449,8 @@ int main(void)
         { "integers of more than 64 bits are computed in words [A7]", wide_integers_compute, device_setup,
           device_teardown, NULL },
         { "vectors are such integers, and back [A7]", wide_integers_are_vectors, device_setup, device_teardown, NULL },
+        { "vectors of three are numbers of 24 and 48 bits [A7]", odd_integers_are_vectors, device_setup,
+          device_teardown, NULL },
         { "constant vectors are such integers [A7]", constant_vectors_are_integers, device_setup, device_teardown,
           NULL },
         { "constant vectors of one element are vectors [A7]", constant_vectors_of_one_are_vectors, device_setup,
