@@ -3,8 +3,8 @@
  * Writes a unit that is straight: what each warp executes once when it begins, up to its end or to what only the
  * interpreter does. What is the same for all lanes comes first; then each pass goes all the way, its registers values.
  * Nothing of the warp and no memory is written until all passes are through, or nothing can fail any more: where a page
- * is missing, or anything faults, the interpreter does the unit from its begin. Stores come last. So a unit ends before
- * a load behind one.
+ * is missing, or anything faults, the interpreter does the unit from its begin. Where stores come last, the unit ends
+ * before a load behind one.
  */
 #include "qemu-device/tier/straight.h"
 #include "ppu/macros.h"
@@ -26,7 +26,9 @@ static bool takes(struct straight *s, uint32_t n)
     case KIND_LEAVE:
         return false;
     case KIND_LOAD:
-    case KIND_LOAD_ONE:
+        s->reloads |= s->store_count != 0 && s->may_reload;
+        return s->store_count == 0 || s->may_reload;
+    case KIND_LOAD_ONE: /* before the passes */
         return s->store_count == 0;
     case KIND_CHOICE:
         return s->pred_is_same[straight_insn(s, n)->pred & PPU_GUARD_PRED];
@@ -621,8 +623,17 @@ static void write_end(struct straight *s)
 
 /* ---- the unit ---- */
 
+/* What all versions of the unit's code share, and its versions: those before fail to those behind. */
+#define VERSIONS 3u
+
+struct versions {
+    struct forms *forms[VERSIONS];
+    struct straight *of[VERSIONS];
+    uint32_t count;
+};
+
 /* NULL: no memory, or too little of the unit can be translated. Its variables are made here, at the entry. */
-static struct straight *version_new(struct writer *t, struct forms *forms)
+static struct straight *version_new(struct writer *t, struct forms *forms, bool may_reload)
 {
     struct straight *const s = calloc(1, sizeof(*s));
 
@@ -632,6 +643,7 @@ static struct straight *version_new(struct writer *t, struct forms *forms)
     s->t = s->same.t = t;
     s->passes = t->unit->wave / PPU_LANES;
     s->forms = forms;
+    s->may_reload = may_reload;
     look_ahead(s);
     if (s->end < (s->ends ? LEAST_INSNS : LEAST_BEFORE)) {
         free(s);
@@ -644,8 +656,48 @@ static struct straight *version_new(struct writer *t, struct forms *forms)
     return s;
 }
 
-/* What fails goes to `fail`. */
-static void write_version(struct straight *s, LLVMBasicBlockRef fail)
+/* False: no memory, or too little can be translated. */
+static bool versions_add(struct versions *v, struct writer *t, bool known, bool may_reload)
+{
+    struct forms *const forms = known ? calloc(1, sizeof(*forms)) : NULL;
+    struct straight *const s = known && !forms ? NULL : version_new(t, forms, may_reload);
+
+    if (!s) {
+        free(forms);
+        return false;
+    }
+    v->forms[v->count] = forms;
+    v->of[v->count++] = s;
+    return true;
+}
+
+/* Where rows are known, loads behind stores are taken first, if there are any. */
+static bool versions_find(struct versions *v, struct writer *t)
+{
+    return versions_add(v, t, true, true) && (!v->of[0]->reloads || versions_add(v, t, true, false)) &&
+           versions_add(v, t, false, false);
+}
+
+static void versions_free(struct versions *v)
+{
+    for (uint32_t i = 0; i < v->count; i++) {
+        free(v->forms[i]);
+        free(v->of[i]);
+    }
+}
+
+/* Warps that have no registers of their own, and must end, go no further. */
+static void leave_unless_own(struct writer *t)
+{
+    LLVMBasicBlockRef own = write_block(t);
+    LLVMValueRef whole = write_load(t, t->i32, write_field(t, t->turn, offsetof(struct tier_turn, whole)));
+
+    LLVMBuildCondBr(t->builder, LLVMBuildICmp(t->builder, LLVMIntNE, whole, write_i32(t, 0), ""), t->leave, own);
+    write_at(t, own);
+}
+
+/* What fails goes to `fail`. False: all would fail, as loads behind stores need rows that are not known. */
+static bool write_version(struct straight *s, LLVMBasicBlockRef fail)
 {
     struct writer *const t = s->t;
     LLVMValueRef arguments[] = { t->x, write_i32(t, t->unit->wave) };
@@ -656,29 +708,42 @@ static void write_version(struct straight *s, LLVMBasicBlockRef fail)
     begin_variables(s);
     write_same(s);
     s->in_place = straight_stores_in_place(s);
+    if (s->reloads && !s->in_place) {
+        LLVMBuildUnreachable(t->builder);
+        return false;
+    }
     write_passes(s);
     write_end(s);
+    return true;
 }
 
 bool write_straight_unit(struct writer *t)
 {
-    struct forms *const forms = calloc(1, sizeof(*forms));
-    struct straight *known = NULL, *any = NULL;
+    struct versions v = { .count = 0 };
+    const bool written = versions_find(&v, t);
+    bool ends = false; /* a version that ends the warp was written */
 
-    if (forms) {
-        known = version_new(t, forms);
-        any = known ? version_new(t, NULL) : NULL;
+    for (uint32_t i = 0; written && i < v.count; i++) {
+        const bool last = i + 1 == v.count;
+        LLVMBasicBlockRef before = LLVMGetInsertBlock(t->builder), begin = write_block(t);
+        LLVMBasicBlockRef otherwise = last ? t->leave : write_block(t);
+        LLVMValueRef jump = LLVMBuildBr(t->builder, begin);
+        write_at(t, begin);
+        if (ends && !v.of[i]->ends) {
+            leave_unless_own(t);
+        }
+        if (write_version(v.of[i], otherwise)) {
+            ends |= v.of[i]->ends;
+        } else { /* nothing comes to what was written of it */
+            LLVMInstructionEraseFromParent(jump);
+            write_at(t, before);
+            LLVMBuildBr(t->builder, otherwise);
+        }
+        if (!last) {
+            write_at(t, otherwise);
+        }
     }
-    const bool written = any;
-    if (written) {
-        LLVMBasicBlockRef otherwise = write_block(t);
-        write_version(known, otherwise);
-        write_at(t, otherwise);
-        write_version(any, t->leave);
-        t->ends = known->ends && any->ends;
-    }
-    free(forms);
-    free(known);
-    free(any);
+    t->ends = ends;
+    versions_free(&v);
     return written;
 }

@@ -33,6 +33,7 @@ struct straight {
     struct chunk chunk[STRAIGHT_CHUNKS];
     LLVMValueRef base[TIER_MAX_INSNS]; /* of loads and stores: what is the same for all lanes */
     bool in_place;                     /* passes store at once */
+    bool may_reload, reloads;          /* loads behind stores may be taken, and are */
     struct forms *forms;               /* NULL: nothing is known of how lanes lie */
     struct form form[TIER_MAX_INSNS];  /* of what an instruction writes */
     struct row row[TIER_MAX_INSNS];    /* of loads and stores */
@@ -77,7 +78,8 @@ void straight_load(struct straight *s, uint32_t n);
 void straight_store(struct straight *s, uint32_t n, uint32_t which);
 /*
  * Where all rows are known nothing can fail once the passes begin. Each pass stores at once then, if what lanes of one
- * pass store no lane of another loads or stores; else the unit begins as if nothing was known. Returns whether it does.
+ * pass store no lane of another loads or stores, before or later; else the unit begins as if nothing was known. Returns
+ * whether it does.
  */
 bool straight_stores_in_place(struct straight *s);
 /* Stores what all passes have kept. */

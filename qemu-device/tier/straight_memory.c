@@ -695,7 +695,7 @@ void straight_commit(struct straight *s, uint32_t which)
 
 /* ---- stores that need not be kept ---- */
 
-#define MOST_PAIRS 32u /* of accesses that are compared */
+#define MOST_PAIRS 64u /* of accesses that are compared */
 
 static bool is_access(const struct straight *s, uint32_t n)
 {
@@ -729,18 +729,25 @@ static LLVMValueRef are_independent(const struct straight *s, uint32_t n, uint32
     return good;
 }
 
-/* Accesses before the first store, and stores, in pairs of a store and one before it; MOST_PAIRS + 1: some are not
- * known to be rows. */
+/* A store and another access, each two once. */
+static bool is_pair(const struct straight *s, uint32_t n, uint32_t other)
+{
+    return n < other && is_access(s, n) && is_access(s, other) &&
+           (s->t->kind[n] == KIND_STORE || s->t->kind[other] == KIND_STORE);
+}
+
+/* How many pairs there are; MOST_PAIRS + 1: some accesses are not known to be rows. */
 static uint32_t count_pairs(const struct straight *s)
 {
-    uint32_t accesses = 0, pairs = 0;
+    uint32_t pairs = 0;
 
     for (uint32_t n = 0; n < s->end; n++) {
         if (is_access(s, n) && !s->row[n].host) {
             return MOST_PAIRS + 1;
         }
-        pairs += s->t->kind[n] == KIND_STORE ? accesses : 0;
-        accesses += is_access(s, n);
+        for (uint32_t other = 0; other < n; other++) {
+            pairs += is_pair(s, other, n);
+        }
     }
     return pairs;
 }
@@ -750,10 +757,10 @@ bool straight_stores_in_place(struct straight *s)
     if (!s->forms || count_pairs(s) > MOST_PAIRS) {
         return false;
     }
-    for (uint32_t i = 0; i < s->store_count; i++) {
-        for (uint32_t n = 0; n < s->stores[i]; n++) {
-            if (is_access(s, n)) {
-                same_unless(&s->same, LLVMBuildNot(s->t->builder, are_independent(s, s->stores[i], n), ""));
+    for (uint32_t n = 0; n < s->end; n++) {
+        for (uint32_t other = 0; other < n; other++) {
+            if (is_pair(s, other, n)) {
+                same_unless(&s->same, LLVMBuildNot(s->t->builder, are_independent(s, other, n), ""));
             }
         }
     }

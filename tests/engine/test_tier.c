@@ -323,6 +323,24 @@ static const char *const straight_kernels[] = {
     /* a load behind a store sees it */
     LINEAR "ldg.b32 v2, [s0+v0*4]\nadd v2, v2, 1\nstg.b32 v2, [s10+v0*4]\nldg.b32 v3, [s10+v0*4-4]\nadd v3, v3, v2\n"
            "stg.b32 v3, [s10+v0*4+0x8000]\nexit\n",
+    /* loads behind stores: of what is elsewhere, again and again */
+    LINEAR "ldg.b32 v1, [s0+v0*4]\nadd v2, v1, 1\nstg.b32 v2, [s10+v0*4]\nldg.b32 v3, [s0+v0*4+64]\nadd v3, v3, v2\n"
+           "stg.b32 v3, [s10+v0*4+0x8000]\nldg.b32 v4, [s0+v0*4+128]\nxor v4, v4, v3\n"
+           "stg.b32 v4, [s10+v0*4+0x10000]\nexit\n",
+    /* of what the lane has stored, some lanes, others have ended */
+    LINEAR "and v3, v0, 7\nisetp.eq p0, v3, 5\nldg.b32 v1, [s10+v0*4]\nadd v1, v1, 3\n@!p0 stg.b32 v1, [s10+v0*4]\n"
+           "@p0 exit\nldg.b32 v2, [s10+v0*4]\nmul v2, v2, 5\nisetp.ne p1, v3, 2\n@p1 stg.b32 v2, [s10+v0*4]\n"
+           "ldg.b32 v4, [s10+v0*4]\nadd v4, v4, v1\nstg.b32 v4, [s10+v0*4+0x8000]\nexit\n",
+    /* of what another pass stores: rows that begin a pass and some lanes apart, before and behind */
+    LINEAR "ldg.b32 v1, [s0+v0*4]\nadd v1, v1, 3\nstg.b32 v1, [s10+v0*4+0x1000]\nldg.b32 v2, [s10+v0*4+0x1090]\n"
+           "add v2, v2, v1\nstg.b32 v2, [s10+v0*4+0x8000]\nexit\n",
+    LINEAR "ldg.b32 v1, [s0+v0*4]\nadd v1, v1, 3\nstg.b32 v1, [s10+v0*4+0x1000]\nldg.b32 v2, [s10+v0*4+0xf70]\n"
+           "add v2, v2, v1\nstg.b32 v2, [s10+v0*4+0x8000]\nexit\n",
+    /* lanes wherever, and a scalar: the interpreter goes on there */
+    LINEAR "ldg.b32 v1, [s0+v0*4]\nmul v2, v1, 5\nand v3, v1, 1023\nadd v2, v2, v0\nxor v2, v2, v3\nadd v2, v2, 9\n"
+           "stg.b32 v2, [s10+v0*4]\nldg.b32 v4, [s10+v3*4]\nadd v4, v4, v2\nstg.b32 v4, [s10+v0*4+0x8000]\nexit\n",
+    LINEAR "ldg.b32 v1, [s0+v0*4]\nmul v2, v1, 5\nadd v2, v2, v0\nxor v2, v2, v1\nadd v2, v2, 9\nsub v2, v2, v0\n"
+           "stg.b32 v2, [s10+v0*4]\nldg.b32 s8, [s10+12]\nadd v4, v2, s8\nstg.b32 v4, [s10+v0*4+0x8000]\nexit\n",
     /* where it was loaded, some lanes */
     LINEAR "and v3, v0, 3\nisetp.eq p0, v3, 2\n@p0 exit\nldg.b64 v4, [s10+v0*8]\nadd v4, v4, v0\nsub v5, v5, v0\n"
            "isetp.ne p1, v3, 0\n@p1 stg.b64 v4, [s10+v0*8]\nexit\n",

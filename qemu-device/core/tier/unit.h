@@ -51,7 +51,8 @@ struct tier_unit {
 struct tier_turn {
     uint32_t done; /* instructions */
     uint32_t budget;
-    uint32_t step; /* enum step: STEP_NEXT: it goes on at its pc; else as of an instruction */
+    uint32_t step;  /* enum step: STEP_NEXT: it goes on at its pc; else as of an instruction */
+    uint32_t whole; /* not 0: it must end, or nothing be done, as it has no registers of its own */
 };
 
 /* Where the lanes of a load or a store lie on the host. */
@@ -85,7 +86,7 @@ struct tier_translation {
     uint32_t vregs; /* registers that a warp must have */
     uint32_t wave;
     uint32_t insns; /* at most, between two places where the turn's budget is looked at */
-    bool ends;      /* the warp has ended when anything was done, and no register was written */
+    bool ends;      /* turns that are whole have ended when anything was done, and no register was written */
     void *memory;   /* where the code lies */
     size_t bytes;
 };
@@ -148,6 +149,8 @@ static inline uint64_t tier_layout(void)
         offsetof(struct sm_cta, count),
         sizeof(struct code_insn),
         sizeof(struct tier_unit),
+        sizeof(struct tier_turn),
+        offsetof(struct tier_turn, whole),
         sizeof(struct tier_row),
         sizeof(struct tier_calls),
     };
