@@ -679,12 +679,19 @@ void flow_bypass(struct flow *flow, uint32_t block, const uint32_t *inside, uint
     struct flow_block *b = &flow->blocks[block];
     uint32_t kept = 0;
 
+    for (uint32_t s = 0; s < b->succs; s++) {
+        change_preds(flow, b->succ[s], block, FLOW_NONE);
+    }
     change_preds(flow, join, block, block);
     for (uint32_t i = 0; i < count; i++) {
-        change_preds(flow, join, inside[i], FLOW_NONE);
-        flow->blocks[inside[i]].pred_count = 0;
+        for (uint32_t s = 0; s < flow->blocks[inside[i]].succs; s++) {
+            change_preds(flow, flow->blocks[inside[i]].succ[s], inside[i], FLOW_NONE);
+        }
         flow->blocks[inside[i]].succs = 1;
         flow->blocks[inside[i]].succ[0] = join;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        flow->blocks[inside[i]].pred_count = 0;
     }
     b->succs = 1;
     b->succ[0] = join;
@@ -698,6 +705,16 @@ void flow_bypass(struct flow *flow, uint32_t block, const uint32_t *inside, uint
         }
     }
     flow->token_count = kept;
+}
+
+void flow_part(struct flow *flow, uint32_t block, uint32_t end)
+{
+    struct flow_block *b = &flow->blocks[block];
+
+    b->succs = 2;
+    b->succ[1] = b->succ[0];
+    b->succ[0] = end;
+    change_preds(flow, end, block, block);
 }
 
 bool flow_has_token(const struct flow *flow, uint32_t block)

@@ -88,6 +88,9 @@ struct flow *flow_copy(const struct flow *flow);
  */
 void flow_bypass(struct flow *flow, uint32_t block, const uint32_t *inside, uint32_t count, uint32_t join);
 
+/* Makes a block that goes on to one block branch to it or, as its first successor, to `end`, which ends the thread. */
+void flow_part(struct flow *flow, uint32_t block, uint32_t end);
+
 /* True when some token is pushed at the end of the block. */
 bool flow_has_token(const struct flow *flow, uint32_t block);
 /* True when lanes that come to the token's target from the block wait for it. */

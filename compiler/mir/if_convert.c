@@ -11,7 +11,7 @@
  */
 #define MAX_PARTING 8u
 #define MAX_TOGETHER 2u
-#define MAX_REST 6u    /* of a thread that ends otherwise: all that parts the warp then is an exit */
+#define MAX_REST 6u    /* of a thread that ends otherwise, or before it does: all that parts the warp then is an exit */
 #define MAX_BLOCKS 16u /* of a region */
 
 /* How often registers are read and written; those from `regs` on were made here, and are not counted. */
@@ -29,8 +29,9 @@ struct side {
 };
 
 /*
- * What lies between a branch and the block where all its ways meet again: blocks without loops, which nothing else
- * leads to. Each is moved to the end of the branch's block, guarded by a predicate that tells which lanes come there.
+ * What lies between a branch and the block where all its ways meet again, or end: blocks without loops, which nothing
+ * else leads to. Each is moved to the end of the branch's block, guarded by a predicate that tells which lanes come
+ * there.
  */
 struct region {
     struct mir *mir;
@@ -40,7 +41,10 @@ struct region {
     uint32_t sides;
     uint32_t branches, insns;
     bool parting;
+    bool may_end;           /* lanes may end on one of the ways; else all ways meet */
+    uint32_t exit;          /* where these end; FLOW_NONE: none do */
     struct mir_ref edge[2]; /* of the head */
+    struct mir_ref ended;   /* predicate of the lanes that end in the region */
 };
 
 static bool writes_any(struct mir_insn *insn, struct mir_ref reg)
@@ -89,7 +93,8 @@ static bool may_be_side(const struct region *r, uint32_t block)
     const struct flow_block *at = &r->mir->flow->blocks[block];
     const struct mir_block *side = &r->mir->blocks[block];
 
-    if ((side->end != MIR_JUMP && side->end != MIR_BRANCH) || at->loop != r->mir->flow->blocks[r->head].loop) {
+    if (side->end == MIR_RETURN || (side->end == MIR_EXIT && !r->may_end) ||
+        at->loop != r->mir->flow->blocks[r->head].loop) {
         return false;
     }
     for (uint32_t p = 0; p < at->pred_count; p++) {
@@ -125,24 +130,59 @@ static bool take_side(struct region *r, uint32_t block, const struct counted *co
     return true;
 }
 
-/* The first block in the order of the code that the region leads to and does not have. */
-static uint32_t next_behind(const struct region *r, bool *last)
+/* Lanes that go there from the region end. */
+static bool is_exit(const struct region *r, uint32_t block)
+{
+    return r->may_end && mir_only_ends(r->mir, block);
+}
+
+/* The first block from `from` on, in the order of the code, that the region leads to and does not have. */
+static uint32_t next_behind(const struct region *r, uint32_t from)
 {
     const struct flow *flow = r->mir->flow;
     uint32_t first = FLOW_NONE;
 
-    *last = true;
     for (uint32_t i = 0; i <= r->sides; i++) {
         const struct flow_block *at = &flow->blocks[i == 0 ? r->head : r->side[i - 1].block];
         for (uint32_t s = 0; s < at->succs; s++) {
             const uint32_t to = at->succ[s];
-            if (!region_has(r, to)) {
-                *last &= first == FLOW_NONE || first == to;
-                first = to < first ? to : first;
+            if (to >= from && to < first && !region_has(r, to) && !is_exit(r, to)) {
+                first = to;
             }
         }
     }
     return first;
+}
+
+/* Takes blocks into the region until it leads to one alone, where its ways meet. */
+static bool find_join(struct region *r, const struct counted *counts)
+{
+    r->join = next_behind(r, 0);
+    while (r->join != FLOW_NONE) {
+        uint32_t block = r->join;
+        if (next_behind(r, block + 1) == FLOW_NONE) {
+            return r->sides != 0;
+        }
+        while (block != FLOW_NONE && !take_side(r, block, counts)) {
+            block = next_behind(r, block + 1);
+        }
+        if (block == FLOW_NONE) {
+            return false;
+        }
+        r->join = next_behind(r, 0);
+    }
+    return false; /* all ways end */
+}
+
+/* Where lanes end that go on from a block of the region. */
+static void find_exit(struct region *r, uint32_t block)
+{
+    const struct flow_block *at = &r->mir->flow->blocks[block];
+
+    r->exit = at->succs == 0 && r->exit == FLOW_NONE ? block : r->exit;
+    for (uint32_t s = 0; s < at->succs; s++) {
+        r->exit = is_exit(r, at->succ[s]) ? at->succ[s] : r->exit;
+    }
 }
 
 /* Tokens that are pushed in the region must be for those that meet in it, or where it ends. */
@@ -183,28 +223,28 @@ static bool waits_alike(const struct region *r)
 static bool find_region(struct region *r, const struct counted *counts)
 {
     const struct flow_block *at = &r->mir->flow->blocks[r->head];
-    bool last = false;
 
     if (r->mir->blocks[r->head].end != MIR_BRANCH || at->succ[0] == at->succ[1] || at->succ[0] <= r->head ||
         at->succ[1] <= r->head) {
         return false;
     }
     r->branches = 1;
-    r->join = next_behind(r, &last);
-    while (!last) {
-        if (!take_side(r, r->join, counts)) {
-            return false;
-        }
-        r->join = next_behind(r, &last);
+    if (!find_join(r, counts)) {
+        return false;
     }
-    return owns_tokens(r) && waits_alike(r);
+    find_exit(r, r->head);
+    for (uint32_t i = 0; i < r->sides; i++) {
+        find_exit(r, r->side[i].block);
+    }
+    /* Nothing is gained where lanes only end. */
+    return (!r->may_end || (r->exit != FLOW_NONE && r->insns != 0)) && owns_tokens(r) && waits_alike(r);
 }
 
 static bool worth_it(const struct region *r)
 {
     const struct flow *flow = r->mir->flow;
     const bool parting = r->parting || flow_has_token(flow, r->head) || !flow->convergent[r->head];
-    const bool rest = flow->ends && flow->ends[r->join];
+    const bool rest = r->exit != FLOW_NONE || (flow->ends && flow->ends[r->join]);
     const uint32_t most = parting ? MAX_PARTING : rest ? MAX_REST : MAX_TOGETHER;
 
     /* A debugger steps through the ways that the source has. */
@@ -354,6 +394,17 @@ static struct mir_ref negate(struct mir_ref pred)
     return pred;
 }
 
+/* Lanes of a way out of the region end. */
+static void add_ended(struct region *r, struct mir_ref lanes)
+{
+    if (r->ended.reg != 0) {
+        struct mir_ref all = new_predicate(r);
+        add_logic(r, PPU_OP_POR, all, r->ended, lanes);
+        lanes = all;
+    }
+    r->ended = lanes;
+}
+
 /* The head's condition, or a copy where a side writes it. */
 static void set_head_edges(struct region *r)
 {
@@ -373,17 +424,28 @@ static void set_head_edges(struct region *r)
     }
     r->edge[0] = cond;
     r->edge[1] = negate(cond);
+    for (uint32_t s = 0; s < 2; s++) {
+        if (is_exit(r, r->mir->flow->blocks[r->head].succ[s])) {
+            add_ended(r, r->edge[s]);
+        }
+    }
 }
 
 /* Predicates of the ways out of a side whose lanes `guard` tells. */
-static void set_edges(const struct region *r, struct side *side, struct mir_ref guard)
+static void set_edges(struct region *r, struct side *side, struct mir_ref guard)
 {
     const struct flow_block *at = &r->mir->flow->blocks[side->block];
     const struct mir_ref cond = r->mir->blocks[side->block].cond;
 
+    if (at->succs == 0) {
+        add_ended(r, guard);
+    }
     for (uint32_t s = 0; s < at->succs; s++) {
         if (at->succ[s] != r->join) {
             side->edge[s] = at->succs == 1 ? guard : both_hold(r, guard, s == 0 ? cond : negate(cond));
+        }
+        if (is_exit(r, at->succ[s])) {
+            add_ended(r, side->edge[s]);
         }
     }
 }
@@ -488,7 +550,7 @@ static void drop_unread(const struct region *r, uint32_t first, const struct cou
 
     for (uint32_t i = head->count; i-- != first;) {
         const struct mir_ref d = head->insns[i].d;
-        bool read = d.reg < counts->regs || head->insns[i].code.format != PPU_FMT_PLOP;
+        bool read = d.reg < counts->regs || head->insns[i].code.format != PPU_FMT_PLOP || d.reg == r->ended.reg;
         for (uint32_t later = i + 1; !read && later < head->count; later++) {
             const uint32_t n = mir_operands(&head->insns[later], operands);
             for (uint32_t o = 0; o < n; o++) {
@@ -530,6 +592,15 @@ static void convert(struct region *r, struct counted *counts)
     head->end = MIR_JUMP;
     head->cond = (struct mir_ref){ 0 };
     flow_bypass(mir->flow, r->head, moved, r->sides, r->join);
+    if (r->exit != FLOW_NONE) {
+        if (side_of(r, r->exit) != MAX_BLOCKS) {
+            mir->blocks[r->exit].end = MIR_EXIT;
+            mir->flow->blocks[r->exit].succs = 0;
+        }
+        head->end = MIR_BRANCH;
+        head->cond = r->ended;
+        flow_part(mir->flow, r->head, r->exit);
+    }
     r->live->out[r->head] = r->live->in[r->join];
 }
 
@@ -542,9 +613,13 @@ void if_convert(struct mir *mir)
     struct liveness live = liveness_find(mir);
     /* Later blocks first: an inner branch makes the side of an outer one short, or keeps it apart. */
     for (uint32_t b = mir->flow->count; b-- != 0;) {
-        struct region region = { .mir = mir, .live = &live, .head = b };
-        if (find_region(&region, &counts) && worth_it(&region)) {
-            convert(&region, &counts);
+        bool done = false;
+        for (uint32_t may_end = 0; may_end < 2 && !done; may_end++) {
+            struct region region = { .mir = mir, .live = &live, .head = b, .may_end = may_end, .exit = FLOW_NONE };
+            done = find_region(&region, &counts) && worth_it(&region);
+            if (done) {
+                convert(&region, &counts);
+            }
         }
     }
 }

@@ -175,6 +175,7 @@ int main(void)
         TEST("param_loads", "param-loads: neighbouring parameters [A7]"),
         TEST("if_convert", "if-convert: short sides [A7]"),
         TEST("if_convert_ways", "if-convert: ways that part twice [A7]"),
+        TEST("if_convert_exit", "if-convert: threads that end before others [A7]"),
         TEST("schedule", "schedule: loads [A7]"),
         TEST("spill", "regalloc: spills [A7]"),
         TEST("rematerialize", "regalloc: rematerialization [A7]"),
