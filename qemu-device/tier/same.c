@@ -110,6 +110,7 @@ static void write_load_one(struct same *s, uint32_t n)
     LLVMValueRef host = write_call(t, offsetof(struct tier_calls, one), t->ptr, arguments, 3);
 
     same_unless(s, LLVMBuildIsNull(t->builder, host, ""));
+    s->loaded[n] = host;
     for (uint32_t word = 0; word < insn->wd; word++) {
         same_put(s, insn->rd + word, write_word_of(t, host, insn->width, word));
     }

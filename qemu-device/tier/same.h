@@ -21,6 +21,7 @@ struct same {
     bool dirty[PPU_SREGS];
     LLVMValueRef words[TIER_MAX_INSNS][3][2]; /* that instructions read */
     LLVMValueRef uniform[TIER_MAX_INSNS];     /* what a comparison of scalars gave: all ones or 0 */
+    LLVMValueRef loaded[TIER_MAX_INSNS];      /* where the bytes of a scalar load are */
 };
 
 LLVMValueRef same_get(struct same *s, uint32_t reg);

@@ -26,10 +26,9 @@ static bool takes(struct straight *s, uint32_t n)
     case KIND_LEAVE:
         return false;
     case KIND_LOAD:
+    case KIND_LOAD_ONE:
         s->reloads |= s->store_count != 0 && s->may_reload;
         return s->store_count == 0 || s->may_reload;
-    case KIND_LOAD_ONE: /* before the passes */
-        return s->store_count == 0;
     case KIND_CHOICE:
         return s->pred_is_same[straight_insn(s, n)->pred & PPU_GUARD_PRED];
     case KIND_SPECIAL: /* of the lowest active lane, which is the first until lanes end */

@@ -699,13 +699,20 @@ void straight_commit(struct straight *s, uint32_t which)
 
 static bool is_access(const struct straight *s, uint32_t n)
 {
-    return s->t->kind[n] == KIND_LOAD || s->t->kind[n] == KIND_STORE;
+    return s->t->kind[n] == KIND_LOAD || s->t->kind[n] == KIND_LOAD_ONE || s->t->kind[n] == KIND_STORE;
+}
+
+/* Where the bytes are; host NULL: it is not known. A scalar load has one place. */
+static struct row row_of(const struct straight *s, uint32_t n)
+{
+    return s->t->kind[n] == KIND_LOAD_ONE ? (struct row){ .host = s->same.loaded[n], .apart = LLVMConstNull(s->t->i64) }
+                                          : s->row[n];
 }
 
 static LLVMValueRef row_end(const struct straight *s, uint32_t n, LLVMValueRef begin)
 {
     const struct writer *const t = s->t;
-    LLVMValueRef last = LLVMBuildMul(t->builder, s->row[n].apart, write_i64(t, t->unit->wave - 1), "");
+    LLVMValueRef last = LLVMBuildMul(t->builder, row_of(s, n).apart, write_i64(t, t->unit->wave - 1), "");
     LLVMValueRef bytes = write_i64(t, ppu_width_bytes(straight_insn(s, n)->width));
 
     return LLVMBuildAdd(t->builder, LLVMBuildAdd(t->builder, begin, last, ""), bytes, "");
@@ -715,25 +722,25 @@ static LLVMValueRef row_end(const struct straight *s, uint32_t n, LLVMValueRef b
 static LLVMValueRef are_independent(const struct straight *s, uint32_t n, uint32_t other)
 {
     LLVMBuilderRef b = s->t->builder;
-    LLVMValueRef at = LLVMBuildPtrToInt(b, s->row[n].host, s->t->i64, "");
-    LLVMValueRef other_at = LLVMBuildPtrToInt(b, s->row[other].host, s->t->i64, "");
+    LLVMValueRef at = LLVMBuildPtrToInt(b, row_of(s, n).host, s->t->i64, "");
+    LLVMValueRef other_at = LLVMBuildPtrToInt(b, row_of(s, other).host, s->t->i64, "");
     LLVMValueRef before = LLVMBuildICmp(b, LLVMIntULE, row_end(s, n, at), other_at, "");
     LLVMValueRef behind = LLVMBuildICmp(b, LLVMIntULE, row_end(s, other, other_at), at, "");
     LLVMValueRef good = LLVMBuildOr(b, before, behind, "");
 
     if (ppu_width_bytes(straight_insn(s, n)->width) == ppu_width_bytes(straight_insn(s, other)->width)) {
         LLVMValueRef begins = LLVMBuildICmp(b, LLVMIntEQ, at, other_at, "");
-        LLVMValueRef steps = LLVMBuildICmp(b, LLVMIntEQ, s->row[n].apart, s->row[other].apart, "");
+        LLVMValueRef steps = LLVMBuildICmp(b, LLVMIntEQ, row_of(s, n).apart, row_of(s, other).apart, "");
         good = LLVMBuildOr(b, good, LLVMBuildAnd(b, begins, steps, ""), "");
     }
     return good;
 }
 
-/* A store and another access, each two once. */
+/* A store and another access, each two once. Scalar loads come before the passes, so before all stores. */
 static bool is_pair(const struct straight *s, uint32_t n, uint32_t other)
 {
     return n < other && is_access(s, n) && is_access(s, other) &&
-           (s->t->kind[n] == KIND_STORE || s->t->kind[other] == KIND_STORE);
+           (s->t->kind[n] == KIND_STORE || (s->t->kind[other] == KIND_STORE && s->t->kind[n] != KIND_LOAD_ONE));
 }
 
 /* How many pairs there are; MOST_PAIRS + 1: some accesses are not known to be rows. */
@@ -742,7 +749,7 @@ static uint32_t count_pairs(const struct straight *s)
     uint32_t pairs = 0;
 
     for (uint32_t n = 0; n < s->end; n++) {
-        if (is_access(s, n) && !s->row[n].host) {
+        if (is_access(s, n) && !row_of(s, n).host) {
             return MOST_PAIRS + 1;
         }
         for (uint32_t other = 0; other < n; other++) {

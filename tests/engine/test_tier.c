@@ -254,6 +254,9 @@ static void by_hand(void **state)
     "mul v1, v1, s6\nadd v0, v0, v1\nmul s5, s5, s6\nmad v0, v2, s5, v0\nrdsr s7, %ntid.z\nmul s7, s7, s5\n"   \
     "mad v0, s4, s7, v0\n"
 
+/* v1: what a former run has left at [s10+v0*4], and more. */
+#define AGAIN LINEAR "ldg.b32 v1, [s10+v0*4]\nldg.b32 v5, [s0+v0*4]\nadd v1, v1, v5\n"
+
 static const char *const straight_kernels[] = {
     /* one row to another */
     LINEAR "isetp.lt p0, v0, 1000\n@p0 ldg.b32 v1, [s0+v0*4]\n@p0 ldg.b32 v2, [s0+v0*4+4]\n@p0 ffma v1, s3, v1, v2\n"
@@ -323,24 +326,27 @@ static const char *const straight_kernels[] = {
     /* a load behind a store sees it */
     LINEAR "ldg.b32 v2, [s0+v0*4]\nadd v2, v2, 1\nstg.b32 v2, [s10+v0*4]\nldg.b32 v3, [s10+v0*4-4]\nadd v3, v3, v2\n"
            "stg.b32 v3, [s10+v0*4+0x8000]\nexit\n",
-    /* loads behind stores: of what is elsewhere, again and again */
-    LINEAR "ldg.b32 v1, [s0+v0*4]\nadd v2, v1, 1\nstg.b32 v2, [s10+v0*4]\nldg.b32 v3, [s0+v0*4+64]\nadd v3, v3, v2\n"
-           "stg.b32 v3, [s10+v0*4+0x8000]\nldg.b32 v4, [s0+v0*4+128]\nxor v4, v4, v3\n"
-           "stg.b32 v4, [s10+v0*4+0x10000]\nexit\n",
+    /* loads behind stores, which are others in each run: of what is elsewhere, again and again */
+    AGAIN "add v2, v1, 1\nstg.b32 v2, [s10+v0*4]\nldg.b32 v3, [s0+v0*4+64]\nadd v3, v3, v2\n"
+          "stg.b32 v3, [s10+v0*4+0x8000]\nldg.b32 v4, [s0+v0*4+128]\nxor v4, v4, v3\n"
+          "stg.b32 v4, [s10+v0*4+0x10000]\nexit\n",
     /* of what the lane has stored, some lanes, others have ended */
-    LINEAR "and v3, v0, 7\nisetp.eq p0, v3, 5\nldg.b32 v1, [s10+v0*4]\nadd v1, v1, 3\n@!p0 stg.b32 v1, [s10+v0*4]\n"
-           "@p0 exit\nldg.b32 v2, [s10+v0*4]\nmul v2, v2, 5\nisetp.ne p1, v3, 2\n@p1 stg.b32 v2, [s10+v0*4]\n"
-           "ldg.b32 v4, [s10+v0*4]\nadd v4, v4, v1\nstg.b32 v4, [s10+v0*4+0x8000]\nexit\n",
+    AGAIN "and v3, v0, 7\nisetp.eq p0, v3, 5\nadd v1, v1, 3\n@!p0 stg.b32 v1, [s10+v0*4]\n@p0 exit\n"
+          "ldg.b32 v2, [s10+v0*4]\nmul v2, v2, 5\nisetp.ne p1, v3, 2\n@p1 stg.b32 v2, [s10+v0*4]\n"
+          "ldg.b32 v4, [s10+v0*4]\nadd v4, v4, v1\nstg.b32 v4, [s10+v0*4+0x8000]\nexit\n",
     /* of what another pass stores: rows that begin a pass and some lanes apart, before and behind */
-    LINEAR "ldg.b32 v1, [s0+v0*4]\nadd v1, v1, 3\nstg.b32 v1, [s10+v0*4+0x1000]\nldg.b32 v2, [s10+v0*4+0x1090]\n"
-           "add v2, v2, v1\nstg.b32 v2, [s10+v0*4+0x8000]\nexit\n",
-    LINEAR "ldg.b32 v1, [s0+v0*4]\nadd v1, v1, 3\nstg.b32 v1, [s10+v0*4+0x1000]\nldg.b32 v2, [s10+v0*4+0xf70]\n"
-           "add v2, v2, v1\nstg.b32 v2, [s10+v0*4+0x8000]\nexit\n",
+    AGAIN "add v1, v1, 3\nstg.b32 v1, [s10+v0*4+0x1000]\nldg.b32 v2, [s10+v0*4+0x1090]\nadd v2, v2, v1\n"
+          "stg.b32 v2, [s10+v0*4]\nexit\n",
+    AGAIN "add v1, v1, 3\nstg.b32 v1, [s10+v0*4+0x1000]\nldg.b32 v2, [s10+v0*4+0xf70]\nadd v2, v2, v1\n"
+          "stg.b32 v2, [s10+v0*4]\nexit\n",
+    /* of scalars: elsewhere, and of what lanes have stored or store behind it */
+    AGAIN "add v1, v1, 3\nstg.b32 v1, [s10+v0*4]\nldg.b32 s8, [s0+12]\nadd v2, v1, s8\nldg.b64 s12, [s0+16]\n"
+          "mul v2, v2, s13\nstg.b32 v2, [s10+v0*4+0x8000]\nexit\n",
+    AGAIN "add v1, v1, 3\nstg.b32 v1, [s10+v0*4]\nldg.b32 s8, [s10+252]\nadd v2, v1, s8\nldg.b32 s12, [s10+0x8050]\n"
+          "mul v2, v2, s12\nstg.b32 v2, [s10+v0*4+0x8000]\nexit\n",
     /* lanes wherever, and a scalar: the interpreter goes on there */
-    LINEAR "ldg.b32 v1, [s0+v0*4]\nmul v2, v1, 5\nand v3, v1, 1023\nadd v2, v2, v0\nxor v2, v2, v3\nadd v2, v2, 9\n"
-           "stg.b32 v2, [s10+v0*4]\nldg.b32 v4, [s10+v3*4]\nadd v4, v4, v2\nstg.b32 v4, [s10+v0*4+0x8000]\nexit\n",
-    LINEAR "ldg.b32 v1, [s0+v0*4]\nmul v2, v1, 5\nadd v2, v2, v0\nxor v2, v2, v1\nadd v2, v2, 9\nsub v2, v2, v0\n"
-           "stg.b32 v2, [s10+v0*4]\nldg.b32 s8, [s10+12]\nadd v4, v2, s8\nstg.b32 v4, [s10+v0*4+0x8000]\nexit\n",
+    AGAIN "mul v2, v1, 5\nxor v3, v0, 5\nadd v2, v2, v0\nxor v2, v2, v3\nadd v2, v2, 9\nstg.b32 v2, [s10+v0*4]\n"
+          "ldg.b32 v4, [s10+v3*4]\nadd v4, v4, v2\nstg.b32 v4, [s10+v0*4+0x8000]\nexit\n",
     /* where it was loaded, some lanes */
     LINEAR "and v3, v0, 3\nisetp.eq p0, v3, 2\n@p0 exit\nldg.b64 v4, [s10+v0*8]\nadd v4, v4, v0\nsub v5, v5, v0\n"
            "isetp.ne p1, v3, 0\n@p1 stg.b64 v4, [s10+v0*8]\nexit\n",
