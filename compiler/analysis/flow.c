@@ -615,8 +615,11 @@ void flow_reconverge(struct flow *flow, const bool *divergent, const bool *break
     uint32_t *ipdom = arena_new(flow->arena, uint32_t, flow->count + 1);
 
     flow->token_count = flow->early_count = 0;
-    memset(flow->convergent, true, flow->count);
+    for (uint32_t b = 0; b < flow->count; b++) {
+        flow->convergent[b] = !flow->guarded || !flow->guarded[b];
+    }
     memset(flow->leaks, false, flow->count);
+    flow->divergent = divergent;
     /* Inner loops first; a header stands for its loop only on the level outside. */
     for (uint32_t l = flow->loop_count + 1; l-- != 0;) {
         uint32_t loop = l == 0 ? FLOW_NONE : l - 1;

@@ -56,7 +56,9 @@ struct flow {
     unsigned loop_cap;
     struct flow_loop *loops; /* outer before inner */
     bool parted;             /* the warp may have parted before the first block: no block is convergent */
-    const bool *ends;        /* blocks with nothing but the end of the thread; NULL: none */
+    const bool *ends;        /* blocks with nothing but the end of the thread, and those `guarded`; NULL: none */
+    const bool *guarded;     /* blocks that if-conversion guards, and whose threads end then; NULL: none */
+    const bool *divergent;   /* blocks whose branch may part a warp; NULL: it is not known */
     const bool *yields;      /* blocks with a yield, which lanes that are together may leave apart; NULL: none */
     const uint32_t *work;    /* instructions of each block; NULL: lanes meet only where all of them pass */
     bool *convergent;        /* all living lanes of the warp pass the block together, each time */

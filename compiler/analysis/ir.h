@@ -20,6 +20,7 @@ struct ir {
     uint32_t entry_count;
     bool *scalar; /* of each value: the same for all lanes, and computed where the warp is together */
     bool *force;  /* of each value: kept out of scalar registers */
+    bool bare;    /* no block is left to if-conversion to be guarded (flow.h) */
 };
 
 #define IR_NO_VALUE 0xffffffffu
@@ -51,6 +52,10 @@ const char *ir_callee(LLVMValueRef call);
 LLVMValueRef ir_called(LLVMValueRef value);
 /* True when lanes that are together may part at it, as at a call of a function that yields. */
 bool ir_may_yield(LLVMValueRef value);
+/* True for instructions that become few of the machine's, of which each can be guarded. */
+bool ir_may_be_guarded(LLVMValueRef insn);
+/* How many of them a block may have whose threads end then, so that if-conversion guards it (flow.h). */
+#define IR_MOST_GUARDED 10u
 /* Visits each instruction of the function; the visitor may replace or remove the one it is given. */
 void ir_each_instruction(LLVMValueRef function, void (*visit)(LLVMValueRef insn, void *opaque), void *opaque);
 uint32_t ir_pointer_space(LLVMValueRef pointer);

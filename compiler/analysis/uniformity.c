@@ -205,6 +205,75 @@ static void find_ends(const struct ir *ir, bool *ends)
     }
 }
 
+bool ir_may_be_guarded(LLVMValueRef insn)
+{
+    switch (LLVMGetInstructionOpcode(insn)) {
+    case LLVMLoad:
+    case LLVMStore:
+        return !LLVMGetVolatile(insn) && LLVMGetOrdering(insn) == LLVMAtomicOrderingNotAtomic;
+    case LLVMAdd:
+    case LLVMSub:
+    case LLVMMul:
+    case LLVMShl:
+    case LLVMLShr:
+    case LLVMAShr:
+    case LLVMAnd:
+    case LLVMOr:
+    case LLVMXor:
+    case LLVMFAdd:
+    case LLVMFSub:
+    case LLVMFMul:
+    case LLVMFNeg:
+    case LLVMICmp:
+    case LLVMFCmp:
+    case LLVMSelect:
+    case LLVMTrunc:
+    case LLVMZExt:
+    case LLVMSExt:
+    case LLVMBitCast:
+    case LLVMGetElementPtr:
+    case LLVMExtractElement:
+    case LLVMInsertElement:
+    case LLVMShuffleVector:
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* The block does a little for one branch alone, and goes on to where threads end. */
+static bool is_short_end(const struct ir *ir, uint32_t b, const bool *ends)
+{
+    const struct flow_block *block = &ir->flow->blocks[b];
+    uint32_t count = 0;
+
+    if (block->pred_count != 1 || block->loop != FLOW_NONE || ir->flow->blocks[block->preds[0]].loop != FLOW_NONE ||
+        block->preds[0] >= b || (block->succs != 0 && (block->succs != 1 || !ends[block->succ[0]]))) {
+        return false;
+    }
+    for (LLVMValueRef insn = LLVMGetFirstInstruction(ir->blocks[b]); insn; insn = LLVMGetNextInstruction(insn)) {
+        if (LLVMIsATerminatorInst(insn)) {
+            return count <= IR_MOST_GUARDED && (block->succs == 1 || ir_is_instruction(insn, LLVMRet));
+        }
+        if (!ir_may_be_guarded(insn)) {
+            return false;
+        }
+        count++;
+    }
+    return false;
+}
+
+/* Finds those of divergent branches. Such lanes are gone before the others go on, too, as they are guarded. */
+static void find_guarded(const struct ir *ir, const bool *divergent, bool *ends, bool *guarded)
+{
+    for (uint32_t b = 1; b < ir->flow->count && !ir->flow->parted && !ir->bare; b++) {
+        const struct flow_block *block = &ir->flow->blocks[b];
+        if (!ends[b] && block->pred_count == 1 && divergent[block->preds[0]] && is_short_end(ir, b, ends)) {
+            ends[b] = guarded[b] = true;
+        }
+    }
+}
+
 /* Instructions of each block, but for phis and its end. */
 static uint32_t *find_work(const struct ir *ir)
 {
@@ -230,12 +299,14 @@ void ir_find_scalars(struct ir *ir)
     bool *breaks = arena_new(&ir->compilation->arena, bool, ir->flow->count);
     bool *ends = arena_new(&ir->compilation->arena, bool, ir->flow->count);
     bool *yields = arena_new(&ir->compilation->arena, bool, ir->flow->count);
+    bool *guarded = arena_new(&ir->compilation->arena, bool, ir->flow->count);
     bool changed = true;
 
     memset(ir->scalar, true, ir->value_count);
     find_breaks(ir, breaks, yields);
     find_ends(ir, ends);
     ir->flow->ends = ends;
+    ir->flow->guarded = guarded;
     ir->flow->yields = yields;
     ir->flow->work = find_work(ir);
     flow_reconverge(ir->flow, divergent, breaks);
@@ -251,6 +322,7 @@ void ir_find_scalars(struct ir *ir)
             changed |= now != divergent[b];
             divergent[b] = now;
         }
+        find_guarded(ir, divergent, ends, guarded);
         flow_reconverge(ir->flow, divergent, breaks);
     }
 }

@@ -9,6 +9,7 @@
 #include "compiler/irpass/coalesce.h"
 #include "compiler/irpass/copy_arguments.h"
 #include "compiler/irpass/define_arithmetic.h"
+#include "compiler/irpass/duplicate_ends.h"
 #include "compiler/irpass/grid_split.h"
 #include "compiler/irpass/keep_variables.h"
 #include "compiler/irpass/kernel_wrapper.h"

@@ -154,22 +154,37 @@ static uint32_t next_behind(const struct region *r, uint32_t from)
     return first;
 }
 
+/* The block is the last of its way. */
+static bool is_last(const struct region *r, uint32_t block)
+{
+    const struct flow_block *at = &r->mir->flow->blocks[block];
+
+    return at->succs == 0 || (at->succs == 1 && is_exit(r, at->succ[0]));
+}
+
+/* Takes one of the blocks that the region leads to, from the first of them on: rather one where threads end. */
+static bool take_next(struct region *r, uint32_t first, const struct counted *counts)
+{
+    for (uint32_t any = r->may_end ? 0 : 1; any < 2; any++) {
+        for (uint32_t block = first; block != FLOW_NONE; block = next_behind(r, block + 1)) {
+            if ((any || is_last(r, block)) && take_side(r, block, counts)) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
 /* Takes blocks into the region until it leads to one alone, where its ways meet. */
 static bool find_join(struct region *r, const struct counted *counts)
 {
-    r->join = next_behind(r, 0);
-    while (r->join != FLOW_NONE) {
-        uint32_t block = r->join;
-        if (next_behind(r, block + 1) == FLOW_NONE) {
+    for (r->join = next_behind(r, 0); r->join != FLOW_NONE; r->join = next_behind(r, 0)) {
+        if (next_behind(r, r->join + 1) == FLOW_NONE) {
             return r->sides != 0;
         }
-        while (block != FLOW_NONE && !take_side(r, block, counts)) {
-            block = next_behind(r, block + 1);
-        }
-        if (block == FLOW_NONE) {
+        if (!take_next(r, r->join, counts)) {
             return false;
         }
-        r->join = next_behind(r, 0);
     }
     return false; /* all ways end */
 }
@@ -243,8 +258,15 @@ static bool find_region(struct region *r, const struct counted *counts)
 static bool worth_it(const struct region *r)
 {
     const struct flow *flow = r->mir->flow;
+
+    for (uint32_t i = 0; i < r->sides; i++) {
+        if (flow->guarded && flow->guarded[r->side[i].block]) {
+            return true; /* others count on it */
+        }
+    }
     const bool parting = r->parting || flow_has_token(flow, r->head) || !flow->convergent[r->head];
-    const bool rest = r->exit != FLOW_NONE || (flow->ends && flow->ends[r->join]);
+    const bool divergent = !flow->divergent || flow->divergent[r->head];
+    const bool rest = (r->exit != FLOW_NONE && divergent) || (flow->ends && flow->ends[r->join]);
     const uint32_t most = parting ? MAX_PARTING : rest ? MAX_REST : MAX_TOGETHER;
 
     /* A debugger steps through the ways that the source has. */
@@ -604,8 +626,10 @@ static void convert(struct region *r, struct counted *counts)
     r->live->out[r->head] = r->live->in[r->join];
 }
 
-void if_convert(struct mir *mir)
+bool if_convert(struct mir *mir)
 {
+    bool all = true;
+
     struct counted counts = { mir_counts_new(mir), mir->reg_count,
                               arena_new(&mir->compilation->arena, uint32_t, mir->flow->count) };
 
@@ -622,4 +646,8 @@ void if_convert(struct mir *mir)
             }
         }
     }
+    for (uint32_t b = 0; b < mir->flow->count; b++) {
+        all &= !mir->flow->guarded || !mir->flow->guarded[b] || mir->blocks[b].count == 0;
+    }
+    return all;
 }

@@ -5,7 +5,10 @@
 
 #include "compiler/mir/mir.h"
 
-/* Changes the machine IR's flow graph: blocks that were moved are left empty, and nothing reaches them. */
-void if_convert(struct mir *mir);
+/*
+ * Changes the machine IR's flow graph: blocks that were moved are left empty, and nothing reaches them. False: a block
+ * that others count on to be guarded (flow.h) could not be.
+ */
+bool if_convert(struct mir *mir);
 
 #endif

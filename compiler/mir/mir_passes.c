@@ -51,7 +51,9 @@ static void join_param_loads(struct pipeline *p)
 
 static void convert_branches(struct pipeline *p)
 {
-    if_convert(p->mir);
+    if (!if_convert(p->mir)) {
+        p->input->ir->bare = p->again = true;
+    }
 }
 
 static void run_scheduler(struct pipeline *p)

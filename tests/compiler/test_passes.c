@@ -176,6 +176,7 @@ int main(void)
         TEST("if_convert", "if-convert: short sides [A7]"),
         TEST("if_convert_ways", "if-convert: ways that part twice [A7]"),
         TEST("if_convert_exit", "if-convert: threads that end before others [A7]"),
+        TEST("duplicate_ends", "duplicate-ends: the short way of several [A7]"),
         TEST("schedule", "schedule: loads [A7]"),
         TEST("spill", "regalloc: spills [A7]"),
         TEST("rematerialize", "regalloc: rematerialization [A7]"),

@@ -15,7 +15,7 @@ __kernel void k(__global int *out, int n)
 /* prints
 k after if-convert
   b0:
-    s%24:4 = ldp.s 0
+    s%25:4 = ldp.s 0
     s%3 = rdsr.s
     s%4 = rdsr.s
     s%6 = ldp.s 16
@@ -24,30 +24,31 @@ k after if-convert
     v%9 = add s%7 v%8
     p%10 = isetp v%9 0
     v%11 = add v%9 1
-    p%12 = isetp v%11 s%24.2
+    p%12 = isetp v%11 s%25.2
     p%13 = por p%10 p%12
-    v%15 = mov s%24.2
-    stg @p%13 s%24.0:2 v%9 v%15 *4 0
+    v%15 = mov s%25.2
+    stg @p%13 s%25.0:2 v%9 v%15 *4 0
     branch p%13 b8, b2
   b1:
     jump b2
   b2:
-    p%16 = isetp s%24.2 0
+    p%16 = isetp.s s%25.2 0
     branch p%16 b3, b7
   b3:
     v%17 = shl v%9 2
-    v%18 = mov v%17
-    v%19 = mov 0
+    s%18:2 = mov64.s s%25.0:2
+    s%19 = mov.s 0
     jump b4
   b4:
-    stg s%24.0:2 v%18 v%19 0
-    v%21 = add v%19 1
-    p%22 = isetp v%21 s%24.2
-    v%23 = add v%18 4
-    branch p%22 b6, b5
+    v%21 = mov s%19
+    stg s%18:2 v%17 v%21 0
+    s%22 = add.s s%19 1
+    p%23 = isetp.s s%22 s%25.2
+    s%24:2 = add64.s s%18:2 4
+    branch p%23 b6, b5
   b5:
-    v%18 = mov v%23
-    v%19 = mov v%21
+    s%18:2 = mov64.s s%24:2
+    s%19 = mov.s s%22
     jump b4
   b6:
     jump b8

@@ -28,7 +28,7 @@ k after peephole
     v%13 = ldg s%1:2 v%11 *4 0
     stg s%2:2 v%11 v%13 *4 0
     p%14 = isetp v%10 s%4
-    branch p%14 b1, b5
+    branch p%14 b1, b6
   b1:
     v%15 = mov v%10
     jump b2
@@ -43,12 +43,15 @@ k after peephole
     v%15 = mov v%19
     jump b2
   b4:
-    jump b6
+    jump b5
   b5:
-    jump b6
-  b6:
     v%21 = sub v%11 s%4
     v%24 = mov s%23
     stg s%2:2 v%21 v%24 *4 0
+    exit
+  b6:
+    v%25 = sub v%11 s%4
+    v%27 = mov s%23
+    stg s%2:2 v%25 v%27 *4 0
     exit
 */
