@@ -308,11 +308,11 @@ static void list_value(struct listing *listing, const char *base)
     }
 }
 
-/* Words of shared memory, which the focus reaches. */
+/* Words of shared memory, which the focus reaches. The device says how many there are, and may say anything. */
 static void list_shared(struct listing *listing)
 {
     const struct session *session = &listing->adapter->session;
-    const uint32_t words = session->focus.task.shared_bytes / WORD;
+    const uint32_t words = PPU_MIN(session->focus.task.shared_bytes / WORD, ADAPTER_REFERENCES);
 
     for (uint32_t i = 0; i < words; i++) {
         char name[32], text[32], memory[96];
