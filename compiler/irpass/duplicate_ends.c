@@ -82,7 +82,7 @@ static LLVMValueRef value_on(const struct end *end, LLVMBasicBlockRef from, LLVM
 /* The block's instructions stand at the end of `from`, where the thread ends. */
 static void duplicate(const struct end *end, LLVMBasicBlockRef from)
 {
-    LLVMValueRef copies[MOST_SHARED + 1];
+    LLVMValueRef copies[MOST_SHARED + 1] = { NULL };
     uint32_t count = 0;
 
     LLVMInstructionEraseFromParent(LLVMGetBasicBlockTerminator(from));

@@ -520,7 +520,9 @@ static void move_side(struct region *r, struct side *side)
             insn.keeps |= operands[o].def && others_read(r, side, *operands[o].ref, operands[o].words);
         }
         mir_add(r->mir, r->head, &insn);
-        both = writes_any(&insn, own) ? (struct mir_ref){ 0 } : both;
+        if (writes_any(&insn, own)) {
+            both = (struct mir_ref){ 0 };
+        }
     }
     from->count = 0;
     set_edges(r, side, come);
@@ -591,7 +593,7 @@ static void convert(struct region *r, struct counted *counts)
     struct mir *mir = r->mir;
     struct mir_block *head = &mir->blocks[r->head];
     const uint32_t first = head->count;
-    uint32_t moved[MAX_BLOCKS];
+    uint32_t moved[MAX_BLOCKS] = { 0 };
 
     for (uint32_t i = 0; i < r->sides; i++) {
         moved[i] = r->side[i].block;
