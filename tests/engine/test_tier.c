@@ -641,6 +641,27 @@ static void whole_ctas_wait(void **state)
     are_alike(p);
 }
 
+/* The first CTAs are placed, many at once, and wait for the host. Those behind them need no place then. */
+static void whole_ctas_follow(void **state)
+{
+    struct pair *p = *state;
+    struct rig *const rigs[] = { p->plain, p->tier };
+    const uint32_t waiting = 8, ctas = 200;
+    const uint64_t end = SYS_VA + SYS_PAGES * 4096, from = end - waiting * WHOLE_THREADS * sizeof(uint32_t);
+    const uint64_t before = sm_whole_ctas(p->tier->board->core);
+
+    whole_fill(p);
+    for (uint32_t i = 0; i < PPU_ARRAY_SIZE(rigs); i++) {
+        for (uint64_t at = 0; at < 4 * PPU_PAGE_64K; at += PPU_PAGE_64K) {
+            map_page(rigs[i]->board, CONTEXT, end + at, DATA_AT + WHOLE_BYTES + at, PPU_PTE_64K, 0);
+        }
+        const struct ppu_tmd tmd = whole_prepare(rigs[i], 0, "k", PPU_MAX_WAVE, ctas, from);
+        rig_run_done(rigs[i], &tmd);
+    }
+    are_alike(p);
+    assert_true(sm_whole_ctas(p->tier->board->core) - before >= ctas / 2);
+}
+
 /* A grid that would take minutes is killed while CTAs of it are taken; the next task finds the SM as it was. */
 static void whole_ctas_killed(void **state)
 {
@@ -876,6 +897,7 @@ int main(void)
         { "one of them that faults is, behind its warps that have ended [A7]", whole_ctas_fault, setup, teardown,
           NULL },
         { "and those that wait for the host [A7]", whole_ctas_wait, setup, teardown, NULL },
+        { "those behind them are not placed when they have ended [A7]", whole_ctas_follow, setup, teardown, NULL },
         { "they are killed among others [A6]", whole_ctas_killed, setup, teardown, NULL },
         { "so do loops of random programs [A7][E3]", by_chance, setup, teardown, NULL },
         { "a translation that does not come stops nobody [A7]", without_answer, setup, teardown, NULL },

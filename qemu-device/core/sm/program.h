@@ -15,6 +15,7 @@ struct program {
     bool writes_first;
     struct prologue prologue;
     struct program_straight straight;
+    bool whole;     /* its straight code was entered, and a translation of it ends each warp */
     uint32_t ended; /* CTAs that have ended: with each power of two more of the program may be known */
 };
 

@@ -362,12 +362,17 @@ bool sm_take_cta(struct sm *sm)
 
 /*
  * A CTA is taken when the SM has none, and as many again as it has when each warp has had a turn since: CTAs that end
- * soon follow one another in registers that the host's caches have, those that do not come to be side by side.
+ * soon follow one another in registers that the host's caches have, those that do not come to be side by side. Where
+ * those that follow need no place, none is taken until the others have ended, or all wait.
  */
 static void take_ctas(struct sm *sm)
 {
     uint32_t most = sm->ctas_used == 0 ? 1 : sm->ctas_used;
 
+    if (sm->ctas_used != 0 && sm_whole_ctas_follow(sm)) {
+        sm->turns = 0;
+        return;
+    }
     for (; most != 0 && sm_take_cta(sm); most--) {
         sm->turns = 0;
     }

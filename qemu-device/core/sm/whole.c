@@ -245,3 +245,19 @@ uint32_t sm_run_whole_ctas(struct sm *sm, uint32_t budget)
     place(sm, taken.cta, taken.count);
     return 0;
 }
+
+bool sm_whole_ctas_follow(const struct sm *sm)
+{
+    uint32_t left = sm->ctas_used;
+
+    if (!sm->program.whole || !may_begin(sm)) {
+        return false;
+    }
+    for (uint32_t i = 0; i < sm->config->sm_ctas && left != 0; i++) {
+        if (sm->cta[i].used && sm->cta[i].cta.task->start != sm->program.start) {
+            return false;
+        }
+        left -= sm->cta[i].used;
+    }
+    return true;
+}

@@ -3,6 +3,7 @@
 #ifndef QEMU_DEVICE_CORE_SM_WHOLE_H
 #define QEMU_DEVICE_CORE_SM_WHOLE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct sm;
@@ -12,5 +13,7 @@ struct sm;
  * The first that cannot be run so is on the SM afterwards. Returns how many instructions were executed.
  */
 uint32_t sm_run_whole_ctas(struct sm *sm, uint32_t budget);
+/* The SM has CTAs, all of a program that can be run so: when they have ended, others need no place. */
+bool sm_whole_ctas_follow(const struct sm *sm);
 
 #endif
