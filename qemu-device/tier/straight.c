@@ -20,6 +20,20 @@
 
 /* ---- how far the unit goes ---- */
 
+static bool takes_load(struct straight *s)
+{
+    for (uint32_t i = 0; i < s->store_count; i++) {
+        if (s->reload == RELOAD_NONE || (s->reload == RELOAD_EMPTY && straight_insn(s, s->stores[i])->guard == 0)) {
+            return false;
+        }
+    }
+    for (uint32_t i = 0; i < s->store_count; i++) {
+        s->reloads = true;
+        s->empty[i] = s->reload == RELOAD_EMPTY;
+    }
+    return true;
+}
+
 static bool takes(struct straight *s, uint32_t n)
 {
     switch (s->t->kind[n]) {
@@ -27,8 +41,7 @@ static bool takes(struct straight *s, uint32_t n)
         return false;
     case KIND_LOAD:
     case KIND_LOAD_ONE:
-        s->reloads |= s->store_count != 0 && s->may_reload;
-        return s->store_count == 0 || s->may_reload;
+        return takes_load(s);
     case KIND_CHOICE:
         return s->pred_is_same[straight_insn(s, n)->pred & PPU_GUARD_PRED];
     case KIND_SPECIAL: /* of the lowest active lane, which is the first until lanes end */
@@ -623,7 +636,7 @@ static void write_end(struct straight *s)
 /* ---- the unit ---- */
 
 /* What all versions of the unit's code share, and its versions: those before fail to those behind. */
-#define VERSIONS 3u
+#define VERSIONS 4u
 
 struct versions {
     struct forms *forms[VERSIONS];
@@ -632,7 +645,7 @@ struct versions {
 };
 
 /* NULL: no memory, or too little of the unit can be translated. Its variables are made here, at the entry. */
-static struct straight *version_new(struct writer *t, struct forms *forms, bool may_reload)
+static struct straight *version_new(struct writer *t, struct forms *forms, enum reload reload)
 {
     struct straight *const s = calloc(1, sizeof(*s));
 
@@ -642,9 +655,9 @@ static struct straight *version_new(struct writer *t, struct forms *forms, bool 
     s->t = s->same.t = t;
     s->passes = t->unit->wave / PPU_LANES;
     s->forms = forms;
-    s->may_reload = may_reload;
+    s->reload = reload;
     look_ahead(s);
-    if (s->end < (s->ends ? LEAST_INSNS : LEAST_BEFORE)) {
+    if (s->end < (s->ends ? LEAST_INSNS : LEAST_BEFORE) || (reload == RELOAD_EMPTY && !s->reloads)) {
         free(s);
         return NULL;
     }
@@ -656,10 +669,10 @@ static struct straight *version_new(struct writer *t, struct forms *forms, bool 
 }
 
 /* False: no memory, or too little can be translated. */
-static bool versions_add(struct versions *v, struct writer *t, bool known, bool may_reload)
+static bool versions_add(struct versions *v, struct writer *t, bool known, enum reload reload)
 {
     struct forms *const forms = known ? calloc(1, sizeof(*forms)) : NULL;
-    struct straight *const s = known && !forms ? NULL : version_new(t, forms, may_reload);
+    struct straight *const s = known && !forms ? NULL : version_new(t, forms, reload);
 
     if (!s) {
         free(forms);
@@ -670,11 +683,19 @@ static bool versions_add(struct versions *v, struct writer *t, bool known, bool 
     return true;
 }
 
-/* Where rows are known, loads behind stores are taken first, if there are any. */
+/* Loads behind stores are taken first, if there are any: where rows are known, then where nothing is stored. */
 static bool versions_find(struct versions *v, struct writer *t)
 {
-    return versions_add(v, t, true, true) && (!v->of[0]->reloads || versions_add(v, t, true, false)) &&
-           versions_add(v, t, false, false);
+    if (!versions_add(v, t, true, RELOAD_ROWS)) {
+        return false;
+    }
+    if (v->of[0]->reloads) {
+        if (!versions_add(v, t, true, RELOAD_NONE)) {
+            return false;
+        }
+        (void)versions_add(v, t, false, RELOAD_EMPTY); /* not where nothing would be gained */
+    }
+    return versions_add(v, t, false, RELOAD_NONE);
 }
 
 static void versions_free(struct versions *v)
@@ -707,7 +728,7 @@ static bool write_version(struct straight *s, LLVMBasicBlockRef fail)
     begin_variables(s);
     write_same(s);
     s->in_place = straight_stores_in_place(s);
-    if (s->reloads && !s->in_place) {
+    if (s->reload == RELOAD_ROWS && s->reloads && !s->in_place) {
         LLVMBuildUnreachable(t->builder);
         return false;
     }

@@ -17,6 +17,13 @@
 #define STRAIGHT_EXITS 8u
 #define STRAIGHT_STORES 8u
 
+/* Loads behind stores. */
+enum reload {
+    RELOAD_NONE,  /* the unit ends before them */
+    RELOAD_ROWS,  /* they are taken, as all rows are known and compared */
+    RELOAD_EMPTY, /* they are taken, as no lane of the warp executes a store before them, which has a guard */
+};
+
 /* A load or a store of a warp whose lanes lie in a row, or all at one place; host NULL: nothing is known. */
 struct row {
     LLVMValueRef host;   /* of the first lane */
@@ -33,10 +40,12 @@ struct straight {
     struct chunk chunk[STRAIGHT_CHUNKS];
     LLVMValueRef base[TIER_MAX_INSNS]; /* of loads and stores: what is the same for all lanes */
     bool in_place;                     /* passes store at once */
-    bool may_reload, reloads;          /* loads behind stores may be taken, and are */
-    struct forms *forms;               /* NULL: nothing is known of how lanes lie */
-    struct form form[TIER_MAX_INSNS];  /* of what an instruction writes */
-    struct row row[TIER_MAX_INSNS];    /* of loads and stores */
+    enum reload reload;
+    bool reloads;                     /* there are some, and they are taken */
+    bool empty[STRAIGHT_STORES];      /* no lane may execute it */
+    struct forms *forms;              /* NULL: nothing is known of how lanes lie */
+    struct form form[TIER_MAX_INSNS]; /* of what an instruction writes */
+    struct row row[TIER_MAX_INSNS];   /* of loads and stores */
     uint32_t exits[STRAIGHT_EXITS], exit_count;
     uint32_t stores[STRAIGHT_STORES], store_count;
     bool reg_written[PPU_MAX_VREGS], pred_written[PPU_PREDS];

@@ -620,8 +620,13 @@ void straight_store(struct straight *s, uint32_t n, uint32_t which)
 {
     struct writer *const t = s->t;
     LLVMValueRef kept = kept_at(s, which, s->pass), lines[2];
-    struct lies lies = look_where(s, n);
 
+    if (s->empty[which]) {
+        LLVMValueRef set = straight_executing(s, n);
+        same_unless(&s->same, LLVMBuildICmp(t->builder, LLVMIntNE, set, write_i32(t, 0), ""));
+        return;
+    }
+    struct lies lies = look_where(s, n);
     if (s->in_place) {
         add_lines(s, store_rows(s, n, &lies));
         return;

@@ -347,6 +347,15 @@ static const char *const straight_kernels[] = {
     /* lanes wherever, and a scalar: the interpreter goes on there */
     AGAIN "mul v2, v1, 5\nxor v3, v0, 5\nadd v2, v2, v0\nxor v2, v2, v3\nadd v2, v2, 9\nstg.b32 v2, [s10+v0*4]\n"
           "ldg.b32 v4, [s10+v3*4]\nadd v4, v4, v2\nstg.b32 v4, [s10+v0*4+0x8000]\nexit\n",
+    /* what some lanes store before they end: in most warps there are none, of which the others see nothing */
+    PLANE "and v3, v0, 63\nisetp.eq p0, v3, 3\nisetp.lt p1, v0, 300\npand p0, p0, p1\n@p0 stg.b32 v0, [s10+v0*4]\n"
+          "@p0 exit\nldg.b32 v4, [s0+v0*4]\nadd v5, v0, 64\nldg.b32 v6, [s0+v5*4]\nadd v4, v4, v6\n"
+          "stg.b32 v4, [s10+v0*4]\nexit\n",
+    /* what others load then */
+    PLANE "ldg.b32 v1, [s10+v0*4]\nand v3, v0, 31\nisetp.eq p0, v3, 3\nisetp.lt p1, v0, 300\npand p0, p0, p1\n"
+          "@p0 stg.b32 v0, [s10+v0*4+4]\nadd v1, v1, 7\nldg.b32 v4, [s10+v0*4]\nadd v4, v4, v1\n"
+          "isetp.gt p2, v0, 900\n@p2 stg.b32 v1, [s10+v0*4+0x8000]\nldg.b32 v5, [s0+v0*4]\nxor v4, v4, v5\n"
+          "stg.b32 v4, [s10+v0*4+0x10000]\nexit\n",
     /* where it was loaded, some lanes */
     LINEAR "and v3, v0, 3\nisetp.eq p0, v3, 2\n@p0 exit\nldg.b64 v4, [s10+v0*8]\nadd v4, v4, v0\nsub v5, v5, v0\n"
            "isetp.ne p1, v3, 0\n@p1 stg.b64 v4, [s10+v0*8]\nexit\n",
