@@ -201,7 +201,8 @@ static uint32_t gained(struct compilation *compilation, const struct kernel_info
     const bool straight = kernel->function_count == 0 && ir_new(compilation, kernel->function)->flow->loop_count == 0;
 
     return (shape_matters(kernel->function) ? PPU_KERNEL_GAINS_WORK_GROUP : 0) |
-           (straight ? PPU_KERNEL_GAINS_LARGE_CTAS : 0);
+           (straight ? PPU_KERNEL_GAINS_LARGE_CTAS : 0) |
+           (shape_has_wide_ids(kernel->function) ? PPU_KERNEL_GAINS_SMALL_IDS : 0);
 }
 
 static void add_kernel(struct compilation *compilation, const struct kernel_info *kernel, struct tables *tables)

@@ -101,6 +101,7 @@ struct ppu_compile_facts {
     const struct ppu_compile_pair *pairs; /* others: disjoint when both are separate, else unknown */
     uint32_t pair_count;
     uint32_t work_group[3]; /* threads that all work-groups have in a dimension; 0: any */
+    uint32_t small_ids;     /* 1: all global ids are below PPU_MAX_SMALL_ID */
 };
 
 /* How parts of a wave run through segments of a kernel one after the other (D7). */

@@ -27,6 +27,13 @@ bool bounds_small_ids(LLVMValueRef kernel)
     return LLVMGetStringAttributeAtIndex(kernel, LLVMAttributeFunctionIndex, SMALL_IDS, (unsigned)strlen(SMALL_IDS));
 }
 
+void bounds_assume_small_ids(struct compilation *compilation, LLVMValueRef kernel)
+{
+    LLVMAddAttributeAtIndex(
+        kernel, LLVMAttributeFunctionIndex,
+        LLVMCreateStringAttribute(compilation->llvm, SMALL_IDS, (unsigned)strlen(SMALL_IDS), "", 0));
+}
+
 /* ---- bounds ---- */
 
 static uint64_t add_bounds(uint64_t a, uint64_t b)
@@ -358,9 +365,7 @@ bool bounds_natural(const struct ir *ir, LLVMValueRef value, uint32_t block)
     if (!is_natural(q, value, EFFORT)) {
         return false;
     }
-    LLVMAddAttributeAtIndex(
-        ir->function, LLVMAttributeFunctionIndex,
-        LLVMCreateStringAttribute(ir->compilation->llvm, SMALL_IDS, (unsigned)strlen(SMALL_IDS), "", 0));
+    bounds_assume_small_ids(ir->compilation, ir->function);
     return true;
 }
 

@@ -24,5 +24,6 @@ bool bounds_natural(const struct ir *ir, LLVMValueRef value, uint32_t block);
 bool bounds_inside(const struct ir *ir, LLVMValueRef gep, LLVMValueRef base, uint32_t block);
 /* True when what was found of a kernel holds only while its global ids are below PPU_MAX_SMALL_ID. */
 bool bounds_small_ids(LLVMValueRef kernel);
+void bounds_assume_small_ids(struct compilation *compilation, LLVMValueRef kernel);
 
 #endif

@@ -48,6 +48,22 @@ bool shape_matters(LLVMValueRef kernel)
     return matters;
 }
 
+static void note_wide_id(LLVMValueRef insn, void *opaque)
+{
+    bool *wide = opaque;
+    const uint32_t word = work_item_offset_word(insn);
+
+    *wide |= word < 2 * CTA_DIMENSIONS && word % 2 == 1;
+}
+
+bool shape_has_wide_ids(LLVMValueRef kernel)
+{
+    bool wide = false;
+
+    ir_each_instruction(kernel, note_wide_id, &wide);
+    return wide;
+}
+
 /* ---- values above ids ---- */
 
 static LLVMValueRef widened_from(LLVMValueRef value)

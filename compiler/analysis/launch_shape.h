@@ -8,6 +8,8 @@
 
 /* True when a kernel asks for more about its work-group than its global id in dimension 0. */
 bool shape_matters(LLVMValueRef kernel);
+/* True when a kernel computes with the upper words of global ids. */
+bool shape_has_wide_ids(LLVMValueRef kernel);
 /* Dimensions whose global ids are compared with the argument, as bits. */
 uint8_t shape_compared(LLVMValueRef argument);
 /* Returns the dimension of a global id, or of a part of one; else CTA_DIMENSIONS. Below 2^31 it keeps its sign. */

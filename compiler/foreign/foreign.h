@@ -20,7 +20,7 @@
 #include "compiler/ppu_compiler.h"
 
 #define FOREIGN_MAGIC 0x46555050u /* "PPUF" */
-#define FOREIGN_VERSION 5u
+#define FOREIGN_VERSION 6u
 #define FOREIGN_MOST_MODULES 1024u
 #define FOREIGN_MOST_BYTES ((size_t)64 << 20) /* of a request, and of an answer */
 
@@ -95,6 +95,7 @@ static inline bool foreign_take_options(const struct foreign_request *request, s
 struct foreign_facts {
     uint32_t arguments, pairs; /* at most FOREIGN_MOST_ARGUMENTS, FOREIGN_MOST_PAIRS */
     uint32_t work_group[3];
+    uint32_t small_ids;
 };
 
 /* Where facts are taken apart. */
@@ -165,7 +166,8 @@ static inline bool foreign_read_facts(const struct ppu_compile_module *module, s
                                          head.arguments,
                                          room->pairs,
                                          head.pairs,
-                                         { head.work_group[0], head.work_group[1], head.work_group[2] } };
+                                         { head.work_group[0], head.work_group[1], head.work_group[2] },
+                                         head.small_ids };
     return true;
 }
 

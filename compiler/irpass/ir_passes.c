@@ -26,6 +26,7 @@
 #include "compiler/irpass/sanitize/sanitize.h"
 #include "compiler/irpass/sanitize/uninit.h"
 #include "compiler/irpass/specialize_alias.h"
+#include "compiler/irpass/specialize_shape.h"
 #include "compiler/irpass/split_aggregates.h"
 #include "compiler/irpass/split_blocks.h"
 #include "compiler/irpass/split_integers.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "compiler/irpass/specialize_shape.h"
 
+#include "compiler/analysis/bounds.h"
 #include "compiler/analysis/ir.h"
 #include "compiler/analysis/launch_shape.h"
 #include "compiler/analysis/work_group_size.h"
@@ -100,4 +101,43 @@ void specialize_shape(struct compilation *compilation, LLVMValueRef kernel)
     if (work_group_size_is_possible(facts->work_group)) {
         write_sizes(compilation, facts->work_group);
     }
+}
+
+/* ---- small ids ---- */
+
+static LLVMValueRef only_kernel(struct compilation *compilation)
+{
+    LLVMValueRef found = NULL;
+
+    for (LLVMValueRef f = LLVMGetFirstFunction(compilation->module); f; f = LLVMGetNextFunction(f)) {
+        if (!LLVMIsDeclaration(f) && ir_is_kernel(f)) {
+            if (found) {
+                return NULL;
+            }
+            found = f;
+        }
+    }
+    return found;
+}
+
+void specialize_ids(struct compilation *compilation)
+{
+    LLVMValueRef ids = LLVMGetNamedFunction(compilation->module, "_Z13get_global_idj");
+    LLVMValueRef kernel = compilation->options->facts->small_ids != 0 ? only_kernel(compilation) : NULL;
+
+    if (!ids || LLVMIsDeclaration(ids) || !kernel) {
+        return;
+    }
+    LLVMBuilderRef b = LLVMCreateBuilderInContext(compilation->llvm);
+    for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(ids); block; block = LLVMGetNextBasicBlock(block)) {
+        LLVMValueRef end = LLVMGetBasicBlockTerminator(block);
+        if (ir_is_instruction(end, LLVMRet)) {
+            LLVMPositionBuilderBefore(b, end);
+            LLVMValueRef id = LLVMGetOperand(end, 0);
+            LLVMValueRef low = LLVMBuildTrunc(b, id, LLVMInt32TypeInContext(compilation->llvm), "");
+            LLVMSetOperand(end, 0, LLVMBuildZExt(b, low, LLVMTypeOf(id), ""));
+        }
+    }
+    LLVMDisposeBuilder(b);
+    bounds_assume_small_ids(compilation, kernel);
 }

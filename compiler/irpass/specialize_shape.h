@@ -13,5 +13,10 @@
  * all work-items. Before arguments are replaced.
  */
 void specialize_shape(struct compilation *compilation, LLVMValueRef kernel);
+/*
+ * Makes global ids numbers of 32 bits where the facts say that they are small, before they are inlined. What a thread
+ * launches may have others: a module with several kernels keeps what it has.
+ */
+void specialize_ids(struct compilation *compilation);
 
 #endif

@@ -287,7 +287,8 @@ static uint8_t *write_facts(const struct ppu_compile_facts *facts, size_t *bytes
 {
     const struct foreign_facts head = { facts->argument_count,
                                         facts->pair_count,
-                                        { facts->work_group[0], facts->work_group[1], facts->work_group[2] } };
+                                        { facts->work_group[0], facts->work_group[1], facts->work_group[2] },
+                                        facts->small_ids };
     const size_t argument_bytes = facts->argument_count * sizeof(facts->arguments[0]);
     const size_t pair_bytes = facts->pair_count * sizeof(facts->pairs[0]), name_bytes = strlen(facts->kernel) + 1;
 

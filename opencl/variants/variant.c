@@ -250,8 +250,9 @@ static enum ppu_compile_status compile_image(const struct job *job, struct ppu_c
 {
     const struct variant_key *key = &job->variant->key;
     const struct ppu_compile_facts facts = {
-        job->kernel, key->arguments,  key->argument_count,
-        key->pairs,  key->pair_count, { key->work_group[0], key->work_group[1], key->work_group[2] }
+        job->kernel,   key->arguments,  key->argument_count,
+        key->pairs,    key->pair_count, { key->work_group[0], key->work_group[1], key->work_group[2] },
+        key->small_ids
     };
     struct ppu_compile_options options = options_of(job);
     struct ppu_compile_module module;
@@ -311,6 +312,7 @@ static bool same_parameters(const struct job *job, const struct ppu_kernel_entry
 static const char *refuse_variant(const struct job *job, const struct ppu_program_view *made)
 {
     const struct ppu_kernel_entry *entry = find_entry(made, job->kernel);
+    const uint32_t assumes = job->base.assumes | (job->variant->key.small_ids != 0 ? PPU_KERNEL_SMALL_IDS : 0);
 
     if (!entry) {
         return "it is not there";
@@ -321,7 +323,7 @@ static const char *refuse_variant(const struct job *job, const struct ppu_progra
     if (!same_parameters(job, entry, made->arguments + entry->argument_first)) {
         return "it has other parameters than the base variant";
     }
-    if ((entry->assumes & ~job->base.assumes) != 0) {
+    if ((entry->assumes & ~assumes) != 0) {
         return "it is made for fewer launches than the base variant";
     }
     if (entry->wave != job->base.wave) {

@@ -142,6 +142,18 @@ static void add_above(struct choice *choice)
     }
 }
 
+static void add_small_ids(struct choice *choice)
+{
+    bool small = (choice->kernel->entry->gains & PPU_KERNEL_GAINS_SMALL_IDS) != 0;
+
+    for (uint32_t d = 0; d < 3; d++) {
+        small = small && ids_end(choice, d) <= PPU_MAX_SMALL_ID;
+    }
+    if (small) {
+        variant_key_add_small_ids(&choice->key);
+    }
+}
+
 /* True when it is what it was in the launch before. */
 static bool stays(struct variant_seen *seen, uint64_t value)
 {
@@ -384,6 +396,9 @@ static void find_variant(struct choice *choice)
 {
     variant_key_set(&choice->key, choice->variants->level, choice->regions, choice->region_count, &choice->overlaps);
     add_above(choice);
+    if (choice->variants->level >= VARIANT_ALL) {
+        add_small_ids(choice);
+    }
     struct variant_key without = choice->key;
     if (choice->variants->level >= VARIANT_ALL) {
         add_constants(choice);
@@ -451,6 +466,7 @@ void variant_choose(cl_kernel kernel, struct launch *launch, uint32_t ppu_index,
     choice.overlaps.count = choice.overlaps.references = choice.overlaps.identical = choice.overlaps.disjoint = 0;
     choice.key.argument_count = choice.key.pair_count = 0;
     memset(choice.key.work_group, 0, sizeof(choice.key.work_group));
+    choice.key.small_ids = 0;
     choice.variant = NULL;
     choice.why = NULL;
     choose_for_launch(&choice, launch, ppu_index, name);

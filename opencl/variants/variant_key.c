@@ -34,6 +34,7 @@ void variant_key_set(struct variant_key *key, enum variant_level level, const st
 {
     key->argument_count = key->pair_count = 0;
     memset(key->work_group, 0, sizeof(key->work_group));
+    key->small_ids = 0;
     for (uint32_t i = 0; i < count; i++) {
         struct ppu_compile_argument *argument = argument_of(key, regions[i].argument);
         argument->separate = 1;
@@ -74,6 +75,11 @@ void variant_key_add_work_group(struct variant_key *key, const uint32_t work_gro
     memcpy(key->work_group, work_group, sizeof(key->work_group));
 }
 
+void variant_key_add_small_ids(struct variant_key *key)
+{
+    key->small_ids = 1;
+}
+
 /* ---- comparing ---- */
 
 static size_t argument_bytes(const struct variant_key *key)
@@ -88,7 +94,7 @@ static size_t pair_bytes(const struct variant_key *key)
 
 bool variant_key_equal(const struct variant_key *a, const struct variant_key *b)
 {
-    return a->argument_count == b->argument_count && a->pair_count == b->pair_count &&
+    return a->argument_count == b->argument_count && a->pair_count == b->pair_count && a->small_ids == b->small_ids &&
            memcmp(a->work_group, b->work_group, sizeof(a->work_group)) == 0 &&
            memcmp(a->arguments, b->arguments, argument_bytes(a)) == 0 && memcmp(a->pairs, b->pairs, pair_bytes(a)) == 0;
 }
@@ -96,7 +102,7 @@ bool variant_key_equal(const struct variant_key *a, const struct variant_key *b)
 uint64_t variant_key_hash(const struct variant_key *key)
 {
     return (fnv_of(key->arguments, argument_bytes(key)) * 31u + fnv_of(key->pairs, pair_bytes(key))) * 31u +
-           fnv_of(key->work_group, sizeof(key->work_group));
+           fnv_of(key->work_group, sizeof(key->work_group)) + key->small_ids;
 }
 
 /* ---- printing ---- */
@@ -171,5 +177,8 @@ void variant_key_print(const struct variant_key *key, char *text, size_t bytes)
     }
     if ((key->work_group[0] | key->work_group[1] | key->work_group[2]) != 0) {
         add(&line, " g%ux%ux%u", key->work_group[0], key->work_group[1], key->work_group[2]);
+    }
+    if (key->small_ids != 0) {
+        add(&line, " n");
     }
 }

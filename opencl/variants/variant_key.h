@@ -23,6 +23,7 @@ enum variant_level {
 struct variant_key {
     uint32_t argument_count, pair_count;
     uint32_t work_group[3]; /* 0: any */
+    uint32_t small_ids;
     struct ppu_compile_argument arguments[OVERLAP_ARGUMENTS];
     struct ppu_compile_pair pairs[OVERLAPS_MOST];
 };
@@ -41,6 +42,8 @@ void variant_key_add_above(struct variant_key *key, uint8_t argument, uint8_t di
 /* Where a pair's regions have bytes in common, as it was found, and how many. */
 void variant_key_add_common(struct variant_key *key, const struct ppu_compile_pair *found);
 void variant_key_add_work_group(struct variant_key *key, const uint32_t work_group[3]);
+/* All global ids are below PPU_MAX_SMALL_ID. */
+void variant_key_add_small_ids(struct variant_key *key);
 void variant_key_add_constant(struct variant_key *key, const struct variant_constant *constant);
 bool variant_key_equal(const struct variant_key *a, const struct variant_key *b);
 uint64_t variant_key_hash(const struct variant_key *key);

@@ -132,8 +132,11 @@ static void find_facts(const struct device *device, const char *kernel, enum var
             variant_key_add_constant(&facts->key, &constant);
         }
     }
-    facts->facts = (struct ppu_compile_facts){ kernel,           facts->key.arguments,  facts->key.argument_count,
-                                               facts->key.pairs, facts->key.pair_count, { 0 } };
+    facts->facts = (struct ppu_compile_facts){ .kernel = kernel,
+                                               .arguments = facts->key.arguments,
+                                               .argument_count = facts->key.argument_count,
+                                               .pairs = facts->key.pairs,
+                                               .pair_count = facts->key.pair_count };
 }
 
 /* ---- images ---- */

@@ -59,6 +59,7 @@ static void add_facts(struct bytes *question, const struct ppu_compile_facts *fa
     ADD(question, facts->pair_count);
     bytes_add(question, facts->pairs, facts->pair_count * sizeof(facts->pairs[0]));
     ADD(question, facts->work_group);
+    ADD(question, facts->small_ids);
 }
 
 static struct bytes question_of(const char *what, const void *input, size_t len_bytes,

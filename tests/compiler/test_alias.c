@@ -331,7 +331,8 @@ static void find_facts(const struct plan *plan, const struct memory *memory, con
         known->arguments[plan->pointers + 1] = (struct ppu_compile_argument){ .constant = 1, .value = WINDOW };
     }
     known->facts =
-        (struct ppu_compile_facts){ "k", known->arguments, plan->pointers + 2, known->pairs, overlaps->count, { 0 } };
+        (struct ppu_compile_facts){ "k",   known->arguments, plan->pointers + 2, known->pairs, overlaps->count,
+                                    { 0 }, chance(50) };
     free(overlaps);
 }
 
@@ -640,7 +641,7 @@ static void work_items_keep_apart(void **context)
         assert_true(overlaps_find(regions, 2, overlaps));
         assert_int_equal(overlaps->count, narrow == 0);
         known.pairs[0] = overlaps->pairs[0].pair;
-        known.facts = (struct ppu_compile_facts){ "k", known.arguments, 2, known.pairs, overlaps->count, { 0 } };
+        known.facts = (struct ppu_compile_facts){ "k", known.arguments, 2, known.pairs, overlaps->count, { 0 }, 0 };
         assert_int_equal(accesses_of_halves(device, &bitcode, &known.facts), narrow == 0 ? base * 2 / 3 : base / 3);
     }
     ppu_compiled_free(&bitcode);
@@ -726,7 +727,7 @@ static bool find_taps(struct known *known, int32_t distance)
     memset(known, 0, sizeof(*known));
     known->arguments[0].separate = known->arguments[1].separate = 1;
     known->pairs[0] = overlaps->pairs[0].pair;
-    known->facts = (struct ppu_compile_facts){ "k", known->arguments, 3, known->pairs, 1, { 0 } };
+    known->facts = (struct ppu_compile_facts){ "k", known->arguments, 3, known->pairs, 1, { 0 }, 0 };
     free(overlaps);
     return common;
 }

@@ -449,7 +449,7 @@ static void reached(void **state)
     cl_kernel halves = kernel_of(t.program, "halves");
     uint32_t *shared = shared_memory(&t), *out = shared + ROOM / 2;
     launch_two(&t, halves, shared, out, shared);
-    assert_string_equal(t.name, "1: s0 a0:16 s1 a1:16");
+    assert_string_equal(t.name, "1: s0 a0:16 s1 a1:16 n");
     for (uint32_t i = 0; i < 2 * ITEMS; i++) {
         assert_int_equal(out[i], t.values[2 * i] + t.values[2 * i + 1]);
     }
@@ -477,7 +477,7 @@ static void records(void **state)
     printf_begin(&printed);
     launch_two(&t, fields, shared, shared + 4, shared);
     printf_end(&printed);
-    assert_string_equal(t.name, "1: s0 a0:16 s1 a1:16");
+    assert_string_equal(t.name, "1: s0 a0:16 s1 a1:16 n");
     expect_printed(&printed, "1 pairs of references, 0 overlap, 0 of them identical, 1 disjoint in each work-item");
     expect_printed(&printed, ", written; each work-item 0 to 16, step 32");
     for (uint32_t i = 0; i < 4 * ITEMS; i++) {

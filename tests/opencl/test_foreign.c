@@ -103,7 +103,7 @@ static void facts_are_passed(void **state)
 {
     const struct ppu_compile_argument arguments[] = { { 1, 4, 0, 0, 0 }, { 0, 0, 1, 5, 40 } };
     const struct ppu_compile_pair pair = { 0, 1, PPU_RELATION_OVERLAP, 2, -3, 1, { 0, 0 }, { -8, 4 }, 24 };
-    const struct ppu_compile_facts facts = { "kernel", arguments, 2, &pair, 1, { 64, 2, 1 } };
+    const struct ppu_compile_facts facts = { "kernel", arguments, 2, &pair, 1, { 64, 2, 1 }, 1 };
     const struct ppu_compile_options with = { .wave = 128, .max_vregs = 17, .facts = &facts };
     const struct ppu_compile_module bitcode = { "BC", 2 };
     static struct ppu_compile_module modules[FOREIGN_MOST_MODULES];
@@ -136,6 +136,7 @@ static void facts_are_passed(void **state)
     assert_int_equal(read.pair_count, 1);
     assert_memory_equal(read.pairs, &pair, sizeof(pair));
     assert_memory_equal(read.work_group, facts.work_group, sizeof(facts.work_group));
+    assert_int_equal(read.small_ids, 1);
     for (size_t at = 0; at < modules[0].len_bytes * 257; at++) {
         size_t left = at < modules[0].len_bytes ? at : modules[0].len_bytes;
         uint8_t *copy = malloc(left + 1);

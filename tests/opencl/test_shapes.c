@@ -30,6 +30,13 @@ static const char *const source =
     "    if (i < (size_t)n) { out[i] = 7; }\n"
     "    if ((long)i < n) { out[i] += (uint)i; }\n"
     "}\n"
+    "kernel void far(global const uint *in, global uint *out)\n"
+    "{\n"
+    "    size_t x = get_global_id(0), y = get_global_id(1), at = x - get_global_offset(0);\n"
+    "    ulong sum = 0;\n"
+    "    for (size_t k = x - 1; k <= x + 1; k++) { sum += k * 5 + y + in[k - x + at + 1]; }\n"
+    "    out[at] = (uint)sum ^ (uint)(sum >> 32);\n"
+    "}\n"
     "kernel void plane(global const uint *in, global uint *out, int width, int height)\n"
     "{\n"
     "    int x = get_global_id(0), y = get_global_id(1);\n"
@@ -212,6 +219,51 @@ static void long_values(void **state)
     end(&s);
 }
 
+/* ---- ids of 32 bits ---- */
+
+#define FAR_ITEMS 1000u
+
+static const struct {
+    size_t offset[2];
+    bool small;
+} fars[] = {
+    { { 1, 0 }, true },
+    { { (1ull << 31) - FAR_ITEMS, 0 }, true },
+    { { (1ull << 31) - FAR_ITEMS + 1, 0 }, false },
+    { { (1ull << 32) - FAR_ITEMS / 2, 7 }, false },
+    { { (1ull << 47) + 3, 0 }, false },
+    { { 9, (1ull << 31) - 1 }, true },
+    { { 9, 1ull << 31 }, false },
+    { { 9, 1ull << 46 }, false },
+};
+
+/* Ids that need more than 32 bits are computed with as many as there are. */
+static void small_ids(void **state)
+{
+    struct shapes s;
+
+    begin(&s, state, "far");
+    check(clSetKernelArg(s.kernel, 0, sizeof(cl_mem), &s.in));
+    check(clSetKernelArg(s.kernel, 1, sizeof(cl_mem), &s.out));
+    for (size_t i = 0; i < 2 * PPU_ARRAY_SIZE(fars); i++) {
+        const size_t *const offset = fars[i / 2].offset;
+        const struct launch launch = { { offset[0], offset[1] }, { FAR_ITEMS, 1 }, { 0, 0 } };
+
+        restore(&s);
+        for (uint32_t at = 0; at < FAR_ITEMS; at++) {
+            uint64_t sum = 3 * offset[1];
+            for (uint32_t k = 0; k < 3; k++) {
+                sum += (offset[0] + at - 1 + k) * 5 + s.values[at + k];
+            }
+            s.expected[at] = (uint32_t)sum ^ (uint32_t)(sum >> 32);
+        }
+        run(&s, &launch);
+        expect(&s);
+        assert_int_equal(!!strstr(s.name, " n"), fars[i / 2].small);
+    }
+    end(&s);
+}
+
 /* ---- groups ---- */
 
 static const struct launch planes[] = {
@@ -339,6 +391,7 @@ int main(void)
         cl_test("values above ids: smaller, equal, larger, negative; offsets, groups that are cut [F4][F5]", one_line),
         cl_test("a kernel with one reference gets a variant for such values only [F4]", one_reference),
         cl_test("values of 64 bits [F4]", long_values),
+        cl_test("ids of 64 bits that are small, and that are not [F4]", small_ids),
         cl_test("a task [F4]", tasks),
         cl_test("launches of alternating shapes, with guards in two dimensions [F4][F5]", rows),
         cl_test("sizes of groups and numbers in them [F4]", sizes_of_groups),

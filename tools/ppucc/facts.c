@@ -88,6 +88,10 @@ static bool add_fact(struct facts_text *facts, const char *word)
     unsigned long long value;
     int end = 0;
 
+    if (strcmp(word, "n") == 0) {
+        facts->facts.small_ids = 1;
+        return true;
+    }
     if (sscanf(word, "a%u:%u%n", &first, &bytes, &end) == 2 && word[end] == 0) {
         return is_argument(first) && log2_of(bytes, &facts->arguments[first].align_log2);
     }
