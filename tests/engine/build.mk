@@ -40,6 +40,7 @@ TIMEOUT_engine-pause := 240
 SERIAL_engine-pause := plain
 $(eval $(call engine_test,pause,asan plain,tests/engine/worst.c))
 $(eval $(call engine_test,pool,asan tsan plain))
+$(eval $(call engine_test,work_clock,asan plain))
 $(eval $(call engine_test,litmus))
 $(eval $(call engine_test,pending_adds,asan plain))
 $(eval $(call engine_test,progress))

@@ -12,6 +12,7 @@
 #include "qemu-device/core/core_state.h"
 #include "qemu-device/core/sm/cache.h"
 #include "qemu-device/core/sm/gpc.h"
+#include "qemu-device/core/sm/work_clock.h"
 
 struct core;
 struct sm;
@@ -21,8 +22,9 @@ struct sm_worker {
     pthread_t thread;
     struct sm_pool *pool;
     uint32_t number;
-    bool parked;          /* under the pool's lock */
-    struct ppu_poll poll; /* the thread's own */
+    bool parked;             /* under the pool's lock */
+    struct ppu_poll poll;    /* the thread's own */
+    struct work_clock clock; /* the thread's own */
 };
 
 /* Sm_threads 0: a slice that has begun. The SMs have their turns one after the other, in parts. */

@@ -4,8 +4,6 @@
  * whatever the number of its warps. Where there are CTAs of several ranks of one, every other turn goes to the highest.
  * And a slot that claims a place, or preempts, gets room by CTAs of lower rank that leave.
  */
-#define _POSIX_C_SOURCE 200809L /* clock_gettime */
-
 #include "qemu-device/core/sm/share.h"
 #include "ppu/macros.h"
 #include "qemu-device/core/core_state.h"
@@ -19,35 +17,34 @@
 #include "qemu-device/core/sm/pool_state.h"
 #include "qemu-device/core/sm/sm.h"
 #include "qemu-device/core/sm/warp.h"
+#include "qemu-device/core/sm/work_clock.h"
 
-#include <time.h>
-
-static uint64_t clock_ns(const struct sm *sm)
+/* The time since the last call. */
+static uint64_t take_time(struct sm *sm)
 {
-    struct timespec now;
+    struct sm_pool *pool = *core_sm_pool(sm->core);
+    const uint64_t since_ns = sm->share.since_ns;
 
-    if (sm_pool_in_slices(*core_sm_pool(sm->core))) {
-        return sm->share.insns + 1; /* 0 is no time */
+    if (sm_pool_in_slices(pool)) {
+        sm->share.since_ns = sm->share.insns + 1; /* 0 is no time */
+        return sm->share.since_ns - since_ns;
     }
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now); /* what the host gives to others is nobody's */
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+    return work_clock_spent(&pool->worker[sm->number % pool->workers].clock, &sm->share.since_ns);
 }
 
 void share_charge(struct sm *sm, uint32_t context)
 {
     struct sm_share *share = &sm->share;
-    const uint64_t now = clock_ns(sm), spent = now - share->since_ns;
+    const uint64_t spent = take_time(sm);
 
-    share->since_ns = now;
     share->turn_ns[context] += spent;
     __atomic_store_n(&share->time_ns[context], share->time_ns[context] + spent, __ATOMIC_RELAXED);
 }
 
-/* The host's clock takes as long as some ten instructions. */
 void share_begin(struct sm *sm)
 {
     if (sm->share.since_ns == 0) {
-        sm->share.since_ns = clock_ns(sm);
+        take_time(sm);
     }
 }
 
