@@ -14,7 +14,7 @@
 #include "ppu/limits.h"
 #include "ppu/token.h"
 
-#define PPU_DEBUG_VERSION 1u
+#define PPU_DEBUG_VERSION 2u
 #define PPU_DEBUG_ALIVE_NS 3000000000ull
 #define PPU_DEBUG_LOOK_NS 2000000u /* of the host: the device looks at the box so often while it has an owner */
 #define PPU_DEBUG_DATA 8192u       /* bytes of an answer, at most */
@@ -121,8 +121,9 @@ struct ppu_debug_task {
     uint32_t cta[3];
     uint32_t grid[3];
     uint32_t reserved;
+    uint64_t waiting; /* a bit for each place of its save area (save.h) with a CTA that waits for children */
 };
-PPU_ASSERT_SIZE(struct ppu_debug_task, 96);
+PPU_ASSERT_SIZE(struct ppu_debug_task, 104);
 
 enum ppu_debug_state {
     PPU_DEBUG_READY = 1,

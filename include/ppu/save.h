@@ -27,7 +27,9 @@ struct ppu_save {
     uint64_t number; /* of the CTA within the grid */
     uint32_t len_bytes;
     uint32_t wide; /* 1: all its registers are private (D8) */
-    uint32_t reserved[10];
+    uint32_t pc;   /* of WAITING: the instruction at which its first threads wait, from the code's base; for debuggers,
+                      not read back */
+    uint32_t reserved[9];
 };
 PPU_ASSERT_SIZE(struct ppu_save, 64);
 

@@ -317,6 +317,33 @@ def paused():
     ends_well(editor)
 
 
+def tree_of_tasks():
+    editor = Client()
+    editor.initialize()
+    editor.launch("tree")
+    editor.request("setFunctionBreakpoints", breakpoints=[])
+    editor.request("setBreakpoints", source={"path": "/nowhere/kernel.cl"}, breakpoints=[{"line": 10}])
+    editor.go()
+    while True:  # until those above have come to where they wait
+        stop = editor.stopped(reason="breakpoint")
+        tasks = editor.request("tasks")["tasks"]
+        if [task["depth"] for task in tasks] == [1, 2, 3, 2, 3] and [len(task["waiting"]) for task in tasks] == [1, 1, 0, 1, 0]:
+            break
+        editor.request("continue", threadId=stop["threadId"])
+    numbers = [task["task"] for task in tasks]
+    assert [task.get("parent") for task in tasks] == [None, numbers[0], numbers[1], numbers[0], numbers[3]], tasks
+    assert [task["children"] for task in tasks] == [2, 1, 0, 1, 0] and tasks[0]["grid"] == [1, 1, 1], tasks
+    assert tasks[0]["kernel"] == "tree" and tasks[2]["kernel"] == "__tree_block_invoke_kernel", tasks
+    assert tasks[2]["stopped"] and tasks[2]["slot"] != tasks[4]["slot"] and tasks[2]["state"].startswith("runs in slot"), tasks
+    where = tasks[0]["waiting"][0]
+    assert where["cta"] == [0, 0, 0] and where["line"] == 8 and where["source"]["name"] == "kernel.cl", where
+    assert int(where["instructionReference"], 0) % 8 == 0
+    editor.request("setBreakpoints", source={"path": "/nowhere/kernel.cl"}, breakpoints=[])
+    editor.request("setExpression", expression="out[0]", value="1", frameId=editor.frames(stop["threadId"])[0]["id"])
+    editor.request("continue", threadId=stop["threadId"])
+    ends_well(editor)
+
+
 def refusals():
     editor = Client()
     assert editor.refused("threads") == "list threads: initialize comes first"
@@ -333,7 +360,7 @@ def refusals():
     assert editor.answer(editor.send("setBreakpoints", [1]))["message"] == 'set breakpoints: "arguments" is no object'
     assert editor.answer(editor.send("setBreakpoints"))["message"].startswith("set breakpoints: the source has neither")
     assert editor.refused("setBreakpoints", source={"path": "/" + 5000 * "x"}).startswith("set breakpoints: the path has")
-    for command in ("next", "continue", "pause", "terminate", "stackTrace", "scopes", "variables", "setVariable", "source", "readMemory",
+    for command in ("tasks", "next", "continue", "pause", "terminate", "stackTrace", "scopes", "variables", "setVariable", "source", "readMemory",
                     "writeMemory", "disassemble", "exceptionInfo", "dataBreakpointInfo", "evaluate", "setExpression"):
         sentence = editor.refused(command, threadId=7, frameId=7, variablesReference=7)
         assert ": " in sentence, (command, sentence)
@@ -428,6 +455,7 @@ if __name__ == "__main__":
         ("faults and entries stop", exceptions),
         ("lanes that part stop", divergence),
         ("a kernel without an end is paused, changed, and goes on", paused),
+        ("the tree of tasks is told", tree_of_tasks),
         ("what is wrong is refused with a sentence", refusals),
         ("an editor that disappears lets the program go on", editor_disappears),
         ("a program ends while its kernel stands", program_ends),

@@ -2,10 +2,11 @@
 /*
  * Runs kernels for the tests of the debuggers; it knows nothing of debuggers. `fault`: a kernel that reads where it
  * must not; `endless`: one that never ends unless somebody makes it; `turns`: lanes go two ways, and leave loops one by
- * one.
+ * one; `tree`: kernels that launch kernels and wait for them, of which the last never end unless somebody makes them.
  */
 #define CL_TARGET_OPENCL_VERSION 300
 #include <CL/cl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,8 +53,21 @@ static const char *source = "int twice(int a)\n"                                
                             "    out[i] = all;\n"                                         /* 37 */
                             "}\n";                                                        /* 38 */
 
+static const char *tree_source =
+    "kernel void tree(global volatile int *out, int level)\n"                                 /* 1 */
+    "{\n"                                                                                     /* 2 */
+    "    int turns = 0;\n"                                                                    /* 3 */
+    "    for (int i = 0; i < 2 - level; i++)\n"                                               /* 4 */
+    "        enqueue_kernel(get_default_queue(), CLK_ENQUEUE_FLAGS_NO_WAIT, ndrange_1D(1),\n" /* 5 */
+    "                       ^{ tree(out, level + 1); });\n"                                   /* 6 */
+    "    if (level < 2)\n"                                                                    /* 7 */
+    "        ppu_wait_children();\n"                                                          /* 8 */
+    "    while (level == 2 && out[0] == 0)\n"                                                 /* 9 */
+    "        turns++;\n"                                                                      /* 10 */
+    "}\n";                                                                                    /* 11 */
+
 static cl_context context;
-static cl_command_queue queue;
+static cl_command_queue queue, device_queue;
 static cl_program program;
 static cl_mem buffer;
 
@@ -65,12 +79,15 @@ static void check(cl_int error, const char *what)
     }
 }
 
-static void open_device(void)
+static void open_device(bool is_tree)
 {
     cl_platform_id platform;
     cl_device_id device;
     cl_int error;
     const int zero[N] = { 0 };
+    const cl_queue_properties on_device[] = {
+        CL_QUEUE_PROPERTIES, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE | CL_QUEUE_ON_DEVICE | CL_QUEUE_ON_DEVICE_DEFAULT, 0
+    };
 
     check(clGetPlatformIDs(1, &platform, NULL), "platform");
     check(clGetDeviceIDs(platform, CL_DEVICE_TYPE_GPU, 1, &device, NULL), "device");
@@ -78,9 +95,11 @@ static void open_device(void)
     check(error, "context");
     queue = clCreateCommandQueueWithProperties(context, device, NULL, &error);
     check(error, "queue");
-    program = clCreateProgramWithSource(context, 1, &source, NULL, &error);
+    device_queue = is_tree ? clCreateCommandQueueWithProperties(context, device, on_device, &error) : NULL;
+    check(error, "queue on the device");
+    program = clCreateProgramWithSource(context, 1, is_tree ? &tree_source : &source, NULL, &error);
     check(error, "program");
-    check(clBuildProgram(program, 1, &device, "", NULL, NULL), "build");
+    check(clBuildProgram(program, 1, &device, is_tree ? "-cl-std=CL3.0" : "", NULL, NULL), "build");
     buffer =
         clCreateBuffer(context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, sizeof(zero), (void *)(size_t)zero, &error);
     check(error, "buffer");
@@ -89,7 +108,7 @@ static void open_device(void)
 static void launch(const char *name, size_t threads)
 {
     const size_t group = threads < GROUP ? threads : GROUP;
-    const int n = 1000;
+    const int n = 1000, level = 0;
     cl_int error;
     cl_kernel kernel = clCreateKernel(program, name, &error);
 
@@ -98,6 +117,8 @@ static void launch(const char *name, size_t threads)
     if (strcmp(name, "work") == 0) {
         check(clSetKernelArg(kernel, 1, sizeof(n), &n), "argument 1");
         check(clSetKernelArg(kernel, 2, GROUP * sizeof(int), NULL), "argument 2");
+    } else if (strcmp(name, "tree") == 0) {
+        check(clSetKernelArg(kernel, 1, sizeof(level), &level), "argument 1");
     }
     check(clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &threads, &group, 0, NULL, NULL), "launch");
     clReleaseKernel(kernel);
@@ -109,8 +130,8 @@ int main(int argc, char **argv)
     int out[N] = { 0 }, wrong = 0;
 
     setvbuf(stdout, NULL, _IOLBF, 0);
-    open_device();
-    launch(name, strcmp(name, "endless") == 0 ? 1 : N);
+    open_device(strcmp(name, "tree") == 0);
+    launch(name, strcmp(name, "endless") == 0 || strcmp(name, "tree") == 0 ? 1 : N);
     check(clFlush(queue), "flush");
     if (strcmp(name, "endless") == 0) {
         puts("launched");
@@ -126,6 +147,9 @@ int main(int argc, char **argv)
     printf("done, %s\n", wrong ? "something is wrong" : "all is right");
     clReleaseMemObject(buffer);
     clReleaseProgram(program);
+    if (device_queue) {
+        clReleaseCommandQueue(device_queue);
+    }
     clReleaseCommandQueue(queue);
     clReleaseContext(context);
     return wrong;

@@ -120,6 +120,34 @@ def interrupted():
     has(output, "endless at kernel.cl:25", "turns >= 0 = 1\n", "done, all is right")
 
 
+TREE = re.compile(r"""  task 0x\w+ tree \(1,1,1\), depth 1, 2 children: .*
+    cta \(0,0,0\) waits for children at kernel\.cl:8
+(?:    task 0x\w+ __tree_block_invoke_kernel \(1,1,1\), depth 2, 1 child: .*
+      cta \(0,0,0\) waits for children at kernel\.cl:8
+[ *]     task 0x\w+ __tree_block_invoke_kernel \(1,1,1\), depth 3, 0 children: runs in slot \d+ with 1 CTAs on SMs, stopped
+){2}""")
+
+
+def tree_of_tasks():
+    """Those below wait until somebody makes them end; those above come to where they wait."""
+    process = start(["break 10", "run", "info tasks", "echo read"], "tree", options=())
+    read = ""
+    while not TREE.search(read):
+        read = ""
+        for line in process.stdout:
+            if line == "read\n":
+                break
+            read += line
+        if not TREE.search(read):
+            process.stdin.write("continue\ninfo tasks\necho read\n")
+            process.stdin.flush()
+    assert read.count("\n*") == 1, read
+    output, _ = process.communicate("delete\nset out[0] = 1\ncontinue\n", timeout=100)
+    has(output, "done, all is right")
+    output = debug("info tasks", status=1)
+    assert output == "cannot list the tasks: the device is gone, or has another debugger\n", output
+
+
 def debugger_disappears():
     process = start(["break 14", "run", "echo stands"], options=())
     for line in process.stdout:
@@ -186,6 +214,7 @@ if __name__ == "__main__":
         ("a fault stops before anybody is told", faults),
         ("kernels stop at their entry", entries),
         ("a kernel without an end is interrupted, changed, and goes on", interrupted),
+        ("the tree of tasks tells who launched whom, and where those above wait", tree_of_tasks),
         ("a debugger that disappears lets the program go on", debugger_disappears),
         ("quit ends the program", quits),
         ("commands come from a file", scripts),

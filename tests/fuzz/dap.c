@@ -15,6 +15,8 @@
 #include <unistd.h>
 
 #include "ppu/macros.h"
+#include "ppu/task.h"
+#include "ppu/tmd.h"
 #include "tests/fuzz/input.h"
 #include "tools/dap/adapter.h"
 #include "tools/trace/start.h"
@@ -190,6 +192,42 @@ bool __wrap_box_done(struct box *box, const struct ppu_debug_request *request)
     return __wrap_box_ask(box, request) && box->answer.status == PPU_DEBUG_OK;
 }
 
+#define STATE_ROWS 8u
+#define STATE_ROW 64u
+
+/* Tasks whose records are near what there can be, or any bytes. */
+const char *__wrap_box_view(struct box *box, struct view *view);
+
+const char *__wrap_box_view(struct box *box, struct view *view)
+{
+    static uint8_t vram[4096];
+    const uint32_t at = sizeof(struct ppu_state);
+    uint16_t offset = 0;
+
+    *view = (struct view){ calloc(1, at + STATE_ROWS * STATE_ROW), 0, vram, sizeof(vram) };
+    if (!box->shared || !view->area || fuzz_below(&play.in, 8) == 1) {
+        view_free(view);
+        return "the input says so";
+    }
+    for (uint32_t member = PPU_STATE_TASK_HANDLE; member <= PPU_STATE_TASK_TASKQ; member++) {
+        view->area->span[member] = (struct ppu_state_span){ offset, 4 };
+        offset += 4;
+    }
+    view->area->table[PPU_STATE_TABLE_TASK] = (struct ppu_state_table){ STATE_ROW, 1, at, STATE_ROWS, STATE_ROW };
+    for (uint32_t row = 0; row < STATE_ROWS; row++) {
+        uint32_t *words = (uint32_t *)(void *)((uint8_t *)view->area + at + (size_t)row * STATE_ROW);
+        words[PPU_STATE_TASK_HANDLE - PPU_STATE_TASK_HANDLE] = PPU_TASK_HANDLE(row, 1);
+        words[PPU_STATE_TASK_STATE - PPU_STATE_TASK_HANDLE] = fuzz_below(&play.in, PPU_TASK_STATES + 1);
+        words[PPU_STATE_TASK_PARENT - PPU_STATE_TASK_HANDLE] = STATE_ROW * fuzz_below(&play.in, STATE_ROWS + 2);
+        words[PPU_STATE_TASK_TMD - PPU_STATE_TASK_HANDLE] = fuzz_u16(&play.in);
+        if (fuzz_below(&play.in, 8) == 1) {
+            fuzz_bytes(&play.in, words, STATE_ROW);
+        }
+    }
+    fuzz_bytes(&play.in, vram, sizeof(struct ppu_tmd));
+    return NULL;
+}
+
 /* ---- what is sent ---- */
 
 static void look_at_response(const json_t *message)
@@ -301,6 +339,7 @@ static const struct {
     { "exceptionInfo", "" },
     { "source", "nsourceReference" },
     { "loadedSources", "" },
+    { "tasks", "" },
     { "disassemble", "tmemoryReference ninstructionCount" },
     { "readMemory", "tmemoryReference ncount" },
     { "writeMemory", "tmemoryReference tdata" },
@@ -387,6 +426,7 @@ static const char *const texts[] = {
     "info warps",
     "info lanes",
     "info registers",
+    "info tasks",
     "continue",
     "step 3",
     "finish",

@@ -12,5 +12,5 @@ $(BUILD)/fuzz/dap.image.o: $(BUILD)/fuzz/dap.image
 	$(Q)cd $(@D) && ld -r -b binary -z noexecstack -o $(@F).$(pid) $(<F)
 	$(Q)mv $@.$(pid) $@
 PREREQS_fuzz-dap := $(BUILD)/fuzz/dap.image.o
-FUZZ_DAP_WRAPPED := $(foreach f,start_program waitpid kill door_open door_serve door_close box_open box_close box_ask box_done box_events,-Wl,--wrap=$(f))
+FUZZ_DAP_WRAPPED := $(foreach f,start_program waitpid kill door_open door_serve door_close box_open box_close box_ask box_done box_events box_view,-Wl,--wrap=$(f))
 $(eval $(call ppu_fuzz,dap,tests/fuzz/dap.c tests/fuzz/input.c $(DAP_SOURCES),$(TRACE_FLAGS),$(DAP_LIBS) $(FUZZ_DAP_WRAPPED)))

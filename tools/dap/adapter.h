@@ -151,6 +151,7 @@ json_t *request_data_breakpoint_info(struct adapter *adapter, const json_t *argu
 json_t *request_set_data_breakpoints(struct adapter *adapter, const json_t *arguments);
 json_t *request_exception_info(struct adapter *adapter, const json_t *arguments);
 json_t *request_threads(struct adapter *adapter, const json_t *arguments);
+json_t *request_tasks(struct adapter *adapter, const json_t *arguments);
 json_t *request_stack_trace(struct adapter *adapter, const json_t *arguments);
 json_t *request_scopes(struct adapter *adapter, const json_t *arguments);
 json_t *request_variables(struct adapter *adapter, const json_t *arguments);

@@ -362,6 +362,7 @@ static const struct answerer {
     { "setExpression", "set an expression", request_set_expression },
     { "evaluate", "evaluate", request_evaluate },
     { "source", "read a source", request_source },
+    { "tasks", "list tasks", request_tasks },
     { "loadedSources", "list sources", request_loaded_sources },
     { "disassemble", "disassemble", request_disassemble },
     { "readMemory", "read memory", request_read_memory },

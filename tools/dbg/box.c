@@ -54,8 +54,24 @@ static const char *map_box(struct box *box, int fd, const struct ppu_recorder_de
         munmap(box->map, box->map_bytes);
         return "its firmware belongs to another release";
     }
-    box->shared = &((struct ppu_state *)(void *)((uint8_t *)box->map + skip))->debug;
+    box->state = (void *)((uint8_t *)box->map + skip);
+    box->state_at = info->state_area;
+    box->shared = &box->state->debug;
     return NULL;
+}
+
+/* Others ask for the state, too: the device may have answered them since. */
+static bool waits_until(const uint32_t *word, uint32_t value)
+{
+    const uint64_t until_ns = clock_now_ns() + PATIENCE_NS;
+
+    while ((int32_t)(__atomic_load_n(word, __ATOMIC_ACQUIRE) - value) < 0) { /* partner: the device's release */
+        if (clock_now_ns() > until_ns) {
+            return false;
+        }
+        rest(LOOK_NS);
+    }
+    return true;
 }
 
 static bool waits_for(const uint32_t *word, uint32_t value)
@@ -90,6 +106,17 @@ static const char *become_owner(struct box *box)
     return box->shared->version == PPU_DEBUG_VERSION ? NULL : "the device belongs to another release";
 }
 
+static void unmap_box(struct box *box)
+{
+    munmap(box->map, box->map_bytes);
+    if (box->vram) {
+        attach_unmap_vram(box->vram, box->vram_bytes);
+    }
+    box->vram = NULL;
+    box->state = NULL;
+    box->shared = NULL;
+}
+
 const char *box_open(struct box *box, uint32_t pid, const struct ppu_recorder_device *info)
 {
     int fd = info->state_area != 0 ? attach_open_vram(pid, info->vram_fd, O_RDWR) : -1;
@@ -99,14 +126,15 @@ const char *box_open(struct box *box, uint32_t pid, const struct ppu_recorder_de
         return info->state_area == 0 ? "its firmware shows no state" : "its memory cannot be opened";
     }
     const char *why = map_box(box, fd, info);
+    box->vram_bytes = info->vram_bytes;
+    box->vram = why ? NULL : attach_map_vram(dup(fd), info->vram_bytes);
     close(fd);
     why = why ? why : become_owner(box);
     if (why && box->shared) {
         if (box->pulse != 0) {
             box_close(box);
         } else {
-            munmap(box->map, box->map_bytes);
-            box->shared = NULL;
+            unmap_box(box);
         }
     }
     return why;
@@ -120,8 +148,7 @@ void box_close(struct box *box)
         __atomic_store_n(&box->ends, 1, __ATOMIC_RELAXED);
         pthread_join(box->pulse, NULL);
         __atomic_compare_exchange_n(&box->shared->owner, &me, 0, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
-        munmap(box->map, box->map_bytes);
-        box->shared = NULL;
+        unmap_box(box);
     }
 }
 
@@ -156,6 +183,19 @@ bool box_done(struct box *box, const struct ppu_debug_request *request)
 uint32_t box_events(const struct box *box)
 {
     return is_served(box) ? __atomic_load_n(&box->shared->events, __ATOMIC_ACQUIRE) : 0;
+}
+
+const char *box_view(struct box *box, struct view *view)
+{
+    if (!is_served(box)) {
+        return "the device is gone, or has another debugger";
+    }
+    if (!box->vram) {
+        return "its memory cannot be mapped";
+    }
+    const uint32_t asked = __atomic_add_fetch(&box->state->asked, 1, __ATOMIC_ACQ_REL);
+    return waits_until(&box->state->answered, asked) ? view_take(view, box->vram, box->vram_bytes, box->state_at)
+                                                     : "the device does not answer";
 }
 
 const char *box_why(const struct box *box)

@@ -9,11 +9,16 @@
 
 #include "ppu/debug.h"
 #include "ppu/recorder.h"
+#include "runtime/state/view.h"
 
 struct box {
     struct ppu_debug_box *shared; /* in VRAM; NULL: there is none */
     void *map;
     uint64_t map_bytes;
+    struct ppu_state *state; /* that `shared` is in */
+    uint32_t state_at;       /* VRAM offset of it */
+    const uint8_t *vram;     /* all of it, to be read */
+    uint64_t vram_bytes;
     struct ppu_debug_answer answer; /* to the last request */
     uint32_t session;
     uint32_t ends; /* atomic: the thread that shows that the debugger is alive is to end */
@@ -30,6 +35,8 @@ bool box_ask(struct box *box, const struct ppu_debug_request *request);
 bool box_done(struct box *box, const struct ppu_debug_request *request);
 /* Stops so far; of a device that serves nobody or another 0. */
 uint32_t box_events(const struct box *box);
+/* Copies what device and firmware show of themselves now. NULL: done, and view_free() gives it back; else why not. */
+const char *box_view(struct box *box, struct view *view);
 /* Why the device refused the last request. */
 const char *box_why(const struct box *box);
 

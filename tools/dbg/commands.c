@@ -491,7 +491,7 @@ static void do_info(struct session *session, const char *rest)
         { "kernels", show_kernels },    { "ctas", show_ctas },     { "warps", show_warps },
         { "lanes", show_lanes },        { "tokens", show_tokens }, { "registers", show_registers },
         { "locals", show_locals },      { "args", show_locals },   { "breakpoints", show_points },
-        { "watchpoints", show_points },
+        { "watchpoints", show_points }, { "tasks", show_tasks },
     };
     const size_t bytes = strlen(rest);
 
@@ -501,7 +501,7 @@ static void do_info(struct session *session, const char *rest)
             return;
         }
     }
-    session_complain(session, "info kernels, ctas, warps, lanes, tokens, registers, locals or breakpoints");
+    session_complain(session, "info kernels, tasks, ctas, warps, lanes, tokens, registers, locals or breakpoints");
 }
 
 static void do_echo(struct session *session, const char *rest)
@@ -547,8 +547,8 @@ static const struct command {
     { "set", NULL, do_set, "[var] EXPRESSION = EXPRESSION", "write a variable, memory or a register" },
     { "x", NULL, do_examine, "[/COUNT FORMAT SIZE] EXPRESSION",
       "words of memory; x d u f as in print, b h w g for 1, 2, 4, 8 bytes" },
-    { "info", "i", do_info, "kernels | ctas | warps | lanes | tokens | registers | locals | breakpoints",
-      "what there is; * marks the focus" },
+    { "info", "i", do_info, "kernels | tasks | ctas | warps | lanes | tokens | registers | locals | breakpoints",
+      "what there is; tasks: a tree of which threads launched which; * marks the focus" },
     { "backtrace", "bt", do_backtrace, "", "the functions that the focus is in" },
     { "frame", "f", do_frame, "[NUMBER]", "look at the variables of another of these functions" },
     { "up", NULL, do_up, "", "look at the function that called this one" },

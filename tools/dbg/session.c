@@ -317,6 +317,15 @@ const struct loaded *session_loaded(const struct session *session)
     return session->focus.valid ? session_loaded_of(session, &session->focus.task) : NULL;
 }
 
+/* What a kernel enqueues is no kernel of the program, but a function of its debug information. */
+static const char *block_name(const struct info *info, uint32_t entry)
+{
+    struct info_frame frames[INFO_DEPTH];
+    const uint32_t count = info_frames(info, entry, frames);
+
+    return count != 0 && frames[count - 1].name ? frames[count - 1].name : "??";
+}
+
 const char *session_kernel(const struct session *session, const struct ppu_debug_task *task)
 {
     const struct loaded *loaded = session_loaded_of(session, task);
@@ -326,7 +335,7 @@ const char *session_kernel(const struct session *session, const struct ppu_debug
             return loaded->view.text + loaded->view.kernels[i].name;
         }
     }
-    return "??";
+    return loaded && loaded->info ? block_name(loaded->info, task->entry / PPU_INSN_BYTES) : "??";
 }
 
 uint32_t session_tasks(struct session *session, struct ppu_debug_task *tasks, uint32_t most)

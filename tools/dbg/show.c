@@ -8,11 +8,13 @@
 #include "ppu/macros.h"
 #include "ppu/token.h"
 #include "tools/asm/ppuasm.h"
+#include "tools/dbg/tree.h"
 #include "tools/dbg/value.h"
 
 #define WARPS_MOST 4096u
 #define LIST_LINES 10u
 #define CODE_INSNS 16u
+#define INDENT_MOST 16u
 
 static struct ppu_debug_warp warps[WARPS_MOST];
 
@@ -155,6 +157,62 @@ void show_kernels(struct session *session)
                 task->grid[2], 4, "", task->cta[0], task->cta[1], task->cta[2], 4, "", task->ctas,
                 task->halted ? "stopped" : "runs");
     }
+}
+
+/* Deep trees would leave no room for what is said of a task. */
+static int tree_indent(const struct tree_task *task)
+{
+    return (int)PPU_MIN(task->level, INDENT_MOST);
+}
+
+static void show_wait(const struct session *session, const struct tree_task *task, const struct tree_wait *wait)
+{
+    const struct loaded *loaded = session_loaded_of(session, &task->task);
+    const char *file = NULL;
+    const uint32_t line = loaded && loaded->info ? info_line(loaded->info, wait->pc, &file) : 0;
+
+    fprintf(session->out, "  %*s  cta (%u,%u,%u) waits for children at ", 2 * tree_indent(task), "", wait->cta[0],
+            wait->cta[1], wait->cta[2]);
+    if (line != 0) {
+        fprintf(session->out, "%s:%u\n", file ? file : "??", line);
+    } else {
+        fprintf(session->out, "instruction %u\n", wait->pc);
+    }
+}
+
+static void show_task(const struct session *session, const struct tree_task *task)
+{
+    const struct ppu_debug_task *known = &task->task;
+    const bool is_focus = session->focus.valid && session->focus.task.task == known->task;
+
+    fprintf(session->out, "%c %*stask 0x%x %s", is_focus ? '*' : ' ', 2 * tree_indent(task), "", known->task,
+            task->known ? session_kernel(session, known) : "??");
+    if (task->known) {
+        fprintf(session->out, " (%u,%u,%u)", known->grid[0], known->grid[1], known->grid[2]);
+    }
+    fprintf(session->out, ", depth %u, %u child%s: %s%s\n", task->level + 1, task->children,
+            task->children == 1 ? "" : "ren", task->why, known->halted ? ", stopped" : "");
+    for (uint32_t i = 0; i < task->waits; i++) {
+        show_wait(session, task, &task->wait[i]);
+    }
+}
+
+void show_tasks(struct session *session)
+{
+    struct tree tree;
+    const char *why = session_tree(session, &tree);
+
+    if (why) {
+        session_complain(session, "cannot list the tasks: %s", why);
+        return;
+    }
+    for (uint32_t i = 0; i < tree.tasks; i++) {
+        show_task(session, &tree.task[i]);
+    }
+    if (tree.tasks == 0) {
+        fputs("No tasks.\n", session->out);
+    }
+    tree_free(&tree);
 }
 
 static uint32_t focus_warps(struct session *session)

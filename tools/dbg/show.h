@@ -6,6 +6,7 @@
 #include "tools/dbg/session.h"
 
 void show_kernels(struct session *session);
+void show_tasks(struct session *session);
 void show_ctas(struct session *session);
 void show_warps(struct session *session);
 void show_lanes(struct session *session);

@@ -161,6 +161,7 @@ bool dist_describe(struct core *core, uint32_t index, struct ppu_debug_task *tas
             .ctas = slot->in_flight,
             .cta = { tmd->cta[0], tmd->cta[1], tmd->cta[2] },
             .grid = { tmd->grid[0], tmd->grid[1], tmd->grid[2] },
+            .waiting = slot->save_waiting,
         };
     }
     pthread_mutex_unlock(&core->dist.lock);

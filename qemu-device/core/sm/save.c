@@ -54,7 +54,23 @@ static void fault(struct sm *sm, struct sm_cta *cta)
     };
 }
 
-static void write_place(struct sm *sm, const struct dist_cta *cta, const struct snap *snap)
+/* Where the first threads that live wait for children: lanes go on behind `cwait`. */
+static uint32_t waits_at(const struct sm *sm, const struct sm_cta *cta)
+{
+    for (uint32_t i = 0; i < cta->cta.task->cta_warps; i++) {
+        const struct warp *w = &sm->warp[cta->warp[i]];
+
+        if (lanes_any(&w->live)) {
+            const uint32_t lane = lanes_first(&w->live);
+            const uint32_t behind = lanes_has(&w->active, lane) ? w->pc : w->wait_pc[lane];
+
+            return behind - (behind != 0);
+        }
+    }
+    return 0;
+}
+
+static void write_place(struct sm *sm, const struct dist_cta *cta, const struct snap *snap, uint32_t pc)
 {
     uint8_t *place = sm->vram + dist_save_place(cta);
     const struct ppu_save save = {
@@ -62,6 +78,7 @@ static void write_place(struct sm *sm, const struct dist_cta *cta, const struct 
         .number = cta->number,
         .len_bytes = (uint32_t)snap->len,
         .wide = cta->wide,
+        .pc = pc,
     };
 
     vram_copy(place, (const uint8_t *)&save, sizeof(save));
@@ -108,6 +125,7 @@ static bool leave_to_area(struct sm *sm, struct sm_cta *cta)
 static void leave_cta(struct sm *sm, struct sm_cta *cta, bool waits)
 {
     struct dist_cta saved = cta->cta;
+    const uint32_t pc = waits ? waits_at(sm, cta) : 0;
     struct snap snap = { 0 };
 
     if (saved.save == DIST_NO_SAVE) {
@@ -122,7 +140,7 @@ static void leave_cta(struct sm *sm, struct sm_cta *cta, bool waits)
         free(snap.buf);
         return;
     }
-    write_place(sm, &saved, &snap);
+    write_place(sm, &saved, &snap, pc);
     free(snap.buf);
     left(sm, cta, &saved, waits);
 }
