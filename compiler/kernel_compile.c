@@ -306,7 +306,9 @@ void kernel_compile(struct compilation *compilation, struct kernel_info *kernel)
     uint16_t clobbers[MIR_CLASSES];
 
     compile_functions(compilation, kernel);
-    struct mir *mir = compile_graph(compilation, kernel, ir_new(compilation, kernel->function));
+    struct ir *const ir = ir_new(compilation, kernel->function);
+    struct mir *mir = compile_graph(compilation, kernel, ir);
+    kernel->loops_diverge = ir->flow->loops_diverge;
     kernel->local_bytes = frame_end(mir);
     if (kernel->local_bytes > PPU_MAX_LOCAL) {
         compilation_fail(compilation, PPU_COMPILE_TOO_LARGE,

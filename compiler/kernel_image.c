@@ -202,6 +202,7 @@ static uint32_t gained(struct compilation *compilation, const struct kernel_info
 
     return (shape_matters(kernel->function) ? PPU_KERNEL_GAINS_WORK_GROUP : 0) |
            (straight ? PPU_KERNEL_GAINS_LARGE_CTAS : 0) |
+           (kernel->function_count == 0 && !kernel->loops_diverge ? PPU_KERNEL_GAINS_ROWS : 0) |
            (shape_has_wide_ids(kernel->function) ? PPU_KERNEL_GAINS_SMALL_IDS : 0);
 }
 

@@ -59,6 +59,7 @@ struct flow {
     const bool *ends;        /* blocks with nothing but the end of the thread, and those `guarded`; NULL: none */
     const bool *guarded;     /* blocks that if-conversion guards, and whose threads end then; NULL: none */
     const bool *divergent;   /* blocks whose branch may part a warp; NULL: it is not known */
+    bool loops_diverge;      /* lanes of a warp may leave a loop at different turns; said with `divergent` */
     const bool *yields;      /* blocks with a yield, which lanes that are together may leave apart; NULL: none */
     const uint32_t *work;    /* instructions of each block; NULL: lanes meet only where all of them pass */
     bool *convergent;        /* all living lanes of the warp pass the block together, each time */

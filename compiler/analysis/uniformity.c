@@ -293,6 +293,19 @@ static bool is_divergent_branch(const struct ir *ir, uint32_t block)
            (!ir->flow->convergent[block] || !value_is_scalar(ir, LLVMGetCondition(end)));
 }
 
+static bool loops_diverge(const struct flow *flow)
+{
+    for (uint32_t b = 0; b < flow->count; b++) {
+        const struct flow_block *const block = &flow->blocks[b];
+        for (uint32_t i = 0; flow->divergent[b] && block->loop != FLOW_NONE && i < block->succs; i++) {
+            if (!flow_in_loop(flow, block->loop, block->succ[i])) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
 void ir_find_scalars(struct ir *ir)
 {
     bool *divergent = arena_new(&ir->compilation->arena, bool, ir->flow->count);
@@ -325,4 +338,5 @@ void ir_find_scalars(struct ir *ir)
         find_guarded(ir, divergent, ends, guarded);
         flow_reconverge(ir->flow, divergent, breaks);
     }
+    ir->flow->loops_diverge = loops_diverge(ir->flow);
 }

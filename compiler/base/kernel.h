@@ -42,6 +42,7 @@ struct kernel_info {
     uint32_t local_begin; /* in local memory: behind the frames of what the code in work calls; 0: it calls nothing */
     uint32_t local_bytes;
     uint32_t cta[3];
+    bool loops_diverge;                  /* threads of a warp may leave its loops at different turns */
     uint16_t flags;                      /* PPU_TMD_* that its instructions need */
     uint32_t entry;                      /* byte offset into the code */
     uint32_t vregs;                      /* that each part has for itself */

@@ -69,7 +69,10 @@ PPU_ASSERT_SIZE(struct ppu_program_header, 64);
 #define PPU_KERNEL_GAINS_WORK_GROUP (1u << 0) /* it asks for the CTA's size, which code made for one may know (F4) */
 #define PPU_KERNEL_GAINS_LARGE_CTAS (1u << 1) /* it has no loops: to begin and end a CTA takes much of its time */
 #define PPU_KERNEL_GAINS_SMALL_IDS (1u << 2)  /* it computes with all 64 bits of global ids */
-#define PPU_KERNEL_GAINS (PPU_KERNEL_GAINS_WORK_GROUP | PPU_KERNEL_GAINS_LARGE_CTAS | PPU_KERNEL_GAINS_SMALL_IDS)
+#define PPU_KERNEL_GAINS_ROWS \
+    (1u << 3) /* threads of a warp leave its loops together: warps are best rows of the grid */
+#define PPU_KERNEL_GAINS \
+    (PPU_KERNEL_GAINS_WORK_GROUP | PPU_KERNEL_GAINS_LARGE_CTAS | PPU_KERNEL_GAINS_SMALL_IDS | PPU_KERNEL_GAINS_ROWS)
 
 struct ppu_kernel_entry {
     uint32_t name;           /* offset into text */

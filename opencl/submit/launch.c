@@ -414,19 +414,33 @@ static bool is_unseen(cl_kernel kernel, const struct space *space)
            (entry->assumes & checks) == 0 && !is_fixed(entry);
 }
 
+/* How many threads groups of another shape have at most; 0: they are best as asked for. */
+static size_t regrouped_threads(cl_kernel kernel, const uint32_t cta[3])
+{
+    const struct ppu_kernel_entry *entry = kernel->entry;
+    const size_t most = kernel_max_work_group(kernel), asked = (size_t)cta[0] * cta[1] * cta[2];
+
+    if ((entry->gains & PPU_KERNEL_GAINS_LARGE_CTAS) != 0) {
+        return most;
+    }
+    return (entry->gains & PPU_KERNEL_GAINS_ROWS) != 0 ? PPU_MIN(PPU_MAX(asked, entry->wave), most) : 0;
+}
+
 /*
  * Work-groups that nobody sees have another shape than asked for, once it is known that those would be accepted, where
- * the kernel has no loop. Where it has, threads that are near each other mostly leave together, and all others wait.
+ * the kernel has no loop, or all threads of a warp leave its loops together. Otherwise threads that are near each other
+ * mostly leave together, and all others wait.
  */
 static void regroup(cl_kernel kernel, const struct space *space, struct launch *launch)
 {
     const size_t range[3] = { global_size(space, 0), global_size(space, 1), global_size(space, 2) };
     const struct ppu_launch asked = launch->launch;
     const bool whole = (asked.edge[0] | asked.edge[1] | asked.edge[2]) == 0;
+    const size_t most = whole && is_unseen(kernel, space) ? regrouped_threads(kernel, asked.cta) : 0;
 
-    if (whole && is_unseen(kernel, space) && (kernel->entry->gains & PPU_KERNEL_GAINS_LARGE_CTAS) != 0 &&
-        work_group_reshape(range, kernel_max_work_group(kernel), kernel->entry->wave,
-                           kernel->program->context->device->info->sms, launch->launch.cta) &&
+    if (most != 0 &&
+        work_group_reshape(range, most, kernel->entry->wave, kernel->program->context->device->info->sms,
+                           launch->launch.cta) &&
         set_grid(kernel, space, launch) != CL_SUCCESS) {
         launch->launch = asked; /* a dimension has too many */
     }

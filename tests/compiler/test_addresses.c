@@ -222,24 +222,39 @@ static uint32_t allows(struct device *device, const char *parameters, const char
     return device->kernel.allows & PPU_KERNEL_CUT;
 }
 
-/* Kernels without loops. */
+/* Kernels without loops, and those whose loops all threads of a warp leave together. */
 static void gains(void **state)
 {
     static const struct {
         const char *body;
         uint32_t gains;
     } cases[] = {
-        { "o[get_global_id(0)] = 1;", PPU_KERNEL_GAINS_LARGE_CTAS },
-        { "int i = get_global_id(0); if (o[i] > 3) o[i] = sin((float)i) * 100;", PPU_KERNEL_GAINS_LARGE_CTAS },
-        { "int i = get_global_id(0); for (int k = 0; k < 3; k++) o[i + k] = k;", PPU_KERNEL_GAINS_LARGE_CTAS },
+        { "o[get_global_id(0)] = 1;", PPU_KERNEL_GAINS_LARGE_CTAS | PPU_KERNEL_GAINS_ROWS },
+        { "int i = get_global_id(0); if (o[i] > 3) o[i] = sin((float)i) * 100;",
+          PPU_KERNEL_GAINS_LARGE_CTAS | PPU_KERNEL_GAINS_ROWS },
+        { "int i = get_global_id(0); for (int k = 0; k < 3; k++) o[i + k] = k;",
+          PPU_KERNEL_GAINS_LARGE_CTAS | PPU_KERNEL_GAINS_ROWS },
         { "int i = get_global_id(0); for (int k = 0; k < o[i]; k++) o[i] += k;", 0 },
         { "while (atomic_add(o, 1) != 7) { }", 0 },
+        { "int i = get_global_id(0); for (int k = 0; k < n; k++) o[i] += o[i + k];", PPU_KERNEL_GAINS_ROWS },
+        { "int i = get_global_id(0); if (i < 9) return;\n"
+          "for (int k = 0; k < n; k++) if (o[i] > k) o[i] += o[i + k];",
+          PPU_KERNEL_GAINS_ROWS },
+        { "int i = get_global_id(0); for (int k = 0; k < n; k++) { if (o[i] == k) return; o[i + k] = k; }", 0 },
+        { "int i = get_global_id(0); for (int k = 0; k < n; k++) { if (o[i] == k) break; o[i + k] = k; }", 0 },
+        { "int i = get_global_id(0);\n"
+          "for (int k = 0; k < n; k++) for (int j = 0; j < i; j++) o[i] += o[i + k + j];",
+          0 },
+        { "int i = get_global_id(0);\n"
+          "for (int k = 0; k < n; k++) for (int j = 0; j < k; j++) o[i] += o[i + k + j];",
+          PPU_KERNEL_GAINS_ROWS },
     };
+    const uint32_t asked = PPU_KERNEL_GAINS_LARGE_CTAS | PPU_KERNEL_GAINS_ROWS;
     struct device *device = *state;
 
     for (size_t i = 0; i < PPU_ARRAY_SIZE(cases); i++) {
-        allows(device, "", cases[i].body);
-        if ((device->kernel.gains & PPU_KERNEL_GAINS_LARGE_CTAS) != cases[i].gains) {
+        allows(device, ", int n", cases[i].body);
+        if ((device->kernel.gains & asked) != cases[i].gains) {
             fail_msg("gains %u: %s", device->kernel.gains, cases[i].body);
         }
     }
