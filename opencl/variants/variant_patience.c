@@ -75,10 +75,11 @@ static uint64_t compile_ns_of(const struct variant_forecast *forecast)
 
 bool variant_is_earned(const struct variant_patience *patience, const struct variant_forecast *forecast)
 {
-    double launch = ns_an_item(&forecast->base) * (double)forecast->items;
+    const double base = ns_an_item(&forecast->base), variant = ns_an_item(&forecast->variant);
+    const double launch = (base > 0 ? base : variant) * (double)forecast->items;
+    const double spent = (double)forecast->base.ns + (double)forecast->variant.ns;
 
-    return patience->fixed ||
-           (double)forecast->base.ns + launch >= (double)compile_ns_of(forecast) / VARIANT_EARNED_PART;
+    return patience->fixed || spent + launch >= (double)compile_ns_of(forecast) / VARIANT_EARNED_PART;
 }
 
 /*

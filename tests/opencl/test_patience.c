@@ -154,6 +154,9 @@ static void earned(void **state)
         { "a long one to come", { 1000, { MS, 50 }, { 0, 0 }, 60, 0, 0 }, true },
         { "one that is not long enough", { 900, { MS, 50 }, { 0, 0 }, 60, 0, 0 }, false },
         { "a compiler that is slower than expected", { 1, { 39 * MS, 1000 }, { 0, 0 }, 60, 1000 * MS, 0 }, false },
+        { "by another variant, as the base never ran", { 1, { 0, 0 }, { 20 * MS, 1000 }, 60, 0, 0 }, true },
+        { "not long enough by another variant", { 900, { 0, 0 }, { MS, 50 }, 60, 0, 0 }, false },
+        { "by the base and another variant", { 1, { 12 * MS, 1000 }, { 8 * MS, 1000 }, 60, 0, 0 }, true },
         { "a compiler that is faster", { 1, { 4 * MS, 1000 }, { 0, 0 }, 60, 100 * MS, 0 }, true },
     };
     const struct variant_patience by_gain = { false, 0 }, told = { true, 0 };
