@@ -22,6 +22,7 @@
 #define PPU_DEBUG_BREAKS 256u
 #define PPU_DEBUG_WATCHES 16u
 #define PPU_DEBUG_RANGES 16u
+#define PPU_DEBUG_HELD 128u  /* tasks that stand alone, at most; more stop their contexts */
 #define PPU_DEBUG_EVENTS 64u /* stops that are kept */
 #define PPU_DEBUG_ALL UINT32_MAX
 #define PPU_DEBUG_ANY_LANE UINT32_MAX
@@ -58,6 +59,8 @@ enum ppu_debug_memory {
 
 /* Flags of a breakpoint. */
 #define PPU_DEBUG_OF_ONE_CTA (1u << 0) /* only warps of the CTA at `cta` */
+/* Flags of HALT, GO and SCOPE. */
+#define PPU_DEBUG_ONE_TASK (1u << 0) /* the task `number` (ppu_debug_task.task) of a context alone */
 /* Flags of a step. */
 #define PPU_DEBUG_IN_RANGE (1u << 0) /* until an instruction that lies in no range; else one instruction */
 

@@ -51,11 +51,14 @@ struct debug_mark {
 };
 
 struct debug {
-    uint32_t on;                                   /* atomic: there is a debugger */
-    uint32_t halted[PPU_MAX_CONTEXTS / 32u];       /* atomic: contexts whose warps stand still */
-    uint32_t stop_at;                              /* PPU_DEBUG_AT_* */
-    uint32_t stop_context;                         /* where; or PPU_DEBUG_ALL */
-    uint32_t breaks, watches;                      /* highest that is set, and 1 more */
+    uint32_t on;                             /* atomic: there is a debugger */
+    uint32_t halted[PPU_MAX_CONTEXTS / 32u]; /* atomic: contexts whose warps stand still */
+    uint64_t held[PPU_DEBUG_HELD];           /* atomic: tasks that stand alone, as debug_state.c packs them; 0: none */
+    uint32_t held_end;                       /* atomic: elements behind are 0; grows until the debugger is gone */
+    uint32_t one_task;                       /* 1: a stop stops its task alone */
+    uint32_t stop_at;                        /* PPU_DEBUG_AT_* */
+    uint32_t stop_context;                   /* where; or PPU_DEBUG_ALL */
+    uint32_t breaks, watches;                /* highest that is set, and 1 more */
     struct debug_break break_at[PPU_DEBUG_BREAKS]; /* by number */
     struct debug_watch watch[PPU_DEBUG_WATCHES];
     struct debug_step step;
@@ -80,10 +83,26 @@ void debug_forget(struct core *core);
 /* A context is open no more: nothing of it stands still or is looked for. The SMs stand still. [lock] */
 void debug_forget_context(struct core *core, uint32_t context);
 
-/* A warp of a context stops, and with it the context; the event gets its number. [sm] */
-void debug_stop(struct core *core, uint32_t context, struct ppu_debug_event *event);
+/* A warp of a task stops, and with it the context, or the task alone; the event gets its number. `task`: its handle, or
+ * PPU_TASK_NULL when no warp has stopped. [sm] */
+void debug_stop(struct core *core, uint32_t context, uint32_t task, struct ppu_debug_event *event);
 /* The context's warps stand still, or go on. Time of a task that stands still does not count. [any] */
 void debug_halt(struct core *core, uint32_t context, bool halt);
 bool debug_halts(const struct core *core, uint32_t context);
+
+/* A task stands still, whether its context does or not; false: too many do. [any] */
+bool debug_hold(struct core *core, uint32_t context, uint32_t task);
+/* It does not any more, unless its context does. Without `task` (PPU_TASK_NULL): all of the context. [any] */
+void debug_release(struct core *core, uint32_t context, uint32_t task);
+/* The task has ended: its handle will be another's. Called with the distributor's lock. */
+void debug_ended(struct core *core, uint32_t context, uint32_t task);
+/* True: the task stands still, alone or with its context. */
+bool debug_stands(const struct core *core, uint32_t context, uint32_t task);
+/* True: something of the context stands still. */
+bool debug_stands_in(const struct core *core, uint32_t context);
+/* Tasks of a context that have a slot stand alone that stood with it (false: too many do, and the context stands on);
+ * or the context with those that stood alone. The SMs stand still. [lock] */
+bool debug_spread(struct core *core, uint32_t context);
+void debug_gather(struct core *core, uint32_t context);
 
 #endif

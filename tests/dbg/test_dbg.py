@@ -104,7 +104,12 @@ def entries():
 
 
 def interrupted():
-    process = start(["run"], "endless", options=())
+    for scope in ("all", "task"):
+        interrupt(scope)
+
+
+def interrupt(scope):
+    process = start([f"scope {scope}", "run"], "endless", options=())
     assert process.stdout.readline() == "launched\n"
     process.send_signal(signal.SIGINT)
     for line in process.stdout:
@@ -146,6 +151,46 @@ def tree_of_tasks():
     has(output, "done, all is right")
     output = debug("info tasks", status=1)
     assert output == "cannot list the tasks: the device is gone, or has another debugger\n", output
+
+
+def wait_for(process, orders, pattern):
+    """Gives the orders until what they show has the pattern, which is returned."""
+    while True:
+        process.stdin.write(orders + "\necho read\n")
+        process.stdin.flush()
+        read = ""
+        for line in process.stdout:
+            if line == "read\n":
+                break
+            read += line
+        else:
+            raise AssertionError(read)
+        if re.search(pattern, read, re.S):
+            return read
+
+
+def one_task_stands():
+    """The other leaf of the tree ends, and with it its parent, while the first stands."""
+    process = start(["scope task", "scope", "tbreak 10", "run", "stepi"], "tree", options=())
+    wait_for(process, "info kernels", "scope task\n.*Breakpoint 1, tree at kernel.cl:10")
+    wait_for(process, "info kernels", r"^(?=.* 3 \(1,1,1\)[^\n]*stopped)(?=.* 3 \(1,1,1\)[^\n]*runs)")
+    process.stdin.write("set out[0] = 1\n")
+    read = wait_for(process, "info tasks", r"^[^\n]*depth 1, 1 child:[^\n]*\n[^\n]*\n[^\n]*depth 2, 1 child:[^\n]*\n[^\n]*\n"
+                    r"\*[^\n]*depth 3, 0 children: [^\n]*, stopped\n$")
+    assert read.count("depth 3") == 1, read
+    output, _ = process.communicate("step\ncontinue\n", timeout=100)
+    has(output, "done, all is right", "exited with status 0")
+
+
+def two_tasks_stand():
+    process = start(["scope task", "break 10", "run"], "tree", options=())
+    first = wait_for(process, "info kernels", r" 3 \(1,1,1\)[^\n]*stopped.* 3 \(1,1,1\)[^\n]*stopped")
+    first = re.findall(r"^\* +(\d+)", first, re.M)[-1]
+    read = wait_for(process, "continue\ninfo kernels", r"Breakpoint 1, ")
+    second = re.findall(r"^\* +(\d+)", read, re.M)[-1]
+    assert first != second, (first, second, read)
+    output, _ = process.communicate("delete\nset out[0] = 1\ncontinue\ninfo kernels\nscope all\ncontinue\n", timeout=100)
+    has(output, "[the kernel has ended; others stand]\n", "stopped\n", "done, all is right", "exited with status 0")
 
 
 def debugger_disappears():
@@ -215,6 +260,8 @@ if __name__ == "__main__":
         ("kernels stop at their entry", entries),
         ("a kernel without an end is interrupted, changed, and goes on", interrupted),
         ("the tree of tasks tells who launched whom, and where those above wait", tree_of_tasks),
+        ("one task stands while others run and end", one_task_stands),
+        ("two tasks stand, and go on one by one", two_tasks_stand),
         ("a debugger that disappears lets the program go on", debugger_disappears),
         ("quit ends the program", quits),
         ("commands come from a file", scripts),

@@ -5,7 +5,9 @@
  */
 #include "ppu/debug.h"
 #include "ppu/macros.h"
+#include "ppu/save.h"
 #include "ppu/state.h"
+#include "ppu/task.h"
 #include "qemu-device/core/debugger.h"
 #include "tests/engine/rig.h"
 
@@ -13,6 +15,8 @@
 #include <string.h>
 
 #define AREA_AT 0x280000u
+#define SAVE_AT 0x200000u
+#define SAVE_STRIDE 0x8000u
 #define ME 4711u
 #define STEPS 20000u
 #define THREADS 64u /* two warps */
@@ -230,7 +234,7 @@ static enum ppu_debug_status write_word(struct rig *rig, const struct ppu_debug_
 
 /* ---- tasks ---- */
 
-static void start(struct rig *rig, uint32_t slot, const char *kernel, uint32_t context)
+static void start_named(struct rig *rig, uint32_t slot, const char *kernel, uint32_t context, uint32_t handle)
 {
     const uint64_t params[] = { DATA_VA + 0x1000 * slot, 5 };
     struct ppu_tmd tmd = rig_tmd(rig, kernel);
@@ -239,7 +243,22 @@ static void start(struct rig *rig, uint32_t slot, const char *kernel, uint32_t c
     rig_shape(&tmd, 1, 1, THREADS, 1);
     rig_params(rig, slot, &tmd, params, sizeof(params));
     tmd.context = (uint16_t)context;
+    tmd.task = handle;
+    tmd.save_vram = SAVE_AT + slot * SAVE_STRIDE;
+    tmd.save_bytes = SAVE_STRIDE;
+    tmd.save_count = 1;
+    *(struct ppu_save *)(void *)(rig->board->vram + tmd.save_vram) = (struct ppu_save){ .state = PPU_SAVE_FREE };
     rig_start(rig, slot, &tmd);
+}
+
+static uint32_t handle_of(uint32_t slot)
+{
+    return PPU_TASK_HANDLE(slot, 1);
+}
+
+static void start(struct rig *rig, uint32_t slot, const char *kernel, uint32_t context)
+{
+    start_named(rig, slot, kernel, context, handle_of(slot));
 }
 
 static uint32_t result(uint32_t thread)
@@ -657,6 +676,211 @@ static void ends_while_stopped(void **state)
     results_are_right(rig, 0);
 }
 
+/* ---- one task stands while others run ---- */
+
+static void set_scope(struct rig *rig, uint32_t flags)
+{
+    order(rig, &(struct ppu_debug_request){ .op = PPU_DEBUG_DO_SCOPE, .flags = flags });
+}
+
+static void unbreak(struct rig *rig)
+{
+    order(rig, &(struct ppu_debug_request){ .op = PPU_DEBUG_DO_UNBREAK, .number = 0 });
+}
+
+static void command_alone(struct rig *rig, enum ppu_debug_op op, uint32_t slot)
+{
+    order(rig, &(struct ppu_debug_request){
+                   .op = op, .context = CONTEXT, .flags = PPU_DEBUG_ONE_TASK, .number = handle_of(slot) });
+}
+
+static bool is_halted(struct rig *rig, uint32_t slot)
+{
+    struct ppu_debug_task tasks[SLOTS];
+
+    order(rig, &(struct ppu_debug_request){ .op = PPU_DEBUG_DO_TASKS });
+    const uint32_t count = box_of(rig)->answer.bytes / (uint32_t)sizeof(tasks[0]);
+    assert_true(count <= SLOTS);
+    memcpy(tasks, box_of(rig)->answer.data, count * sizeof(tasks[0]));
+    for (uint32_t i = 0; i < count; i++) {
+        if (tasks[i].slot == slot) {
+            return tasks[i].halted != 0;
+        }
+    }
+    return false;
+}
+
+/* Task 0 stands alone, at a breakpoint that is gone. */
+static struct ppu_debug_event stop_alone(struct rig *rig)
+{
+    const uint32_t events = box_of(rig)->events;
+
+    set_scope(rig, PPU_DEBUG_ONE_TASK);
+    order_break(rig, 0, ADD, PPU_DEBUG_ANY_LANE);
+    start(rig, 0, "work", CONTEXT);
+    struct ppu_debug_event event = wait_event(rig, events);
+    unbreak(rig);
+    return event;
+}
+
+static void others_of_its_context_go_on(void **state)
+{
+    struct rig *rig = *state;
+    struct ppu_debug_event event = stop_alone(rig);
+    const uint32_t before = run_us(rig, 0);
+
+    for (uint32_t slot = 1; slot < 3; slot++) {
+        start(rig, slot, "work", CONTEXT);
+        ends(rig, slot, PPU_SLOT_DONE);
+        results_are_right(rig, slot);
+    }
+    stands_still(rig, 0);
+    assert_true(is_halted(rig, 0));
+    assert_int_equal(run_us(rig, 0), before);
+    assert_int_equal(find_warp(rig, &event.at).pc, ADD);
+    event = step(rig, &event.at, event.number);
+    assert_int_equal(event.pc, ADD + 1);
+    stands_still(rig, 0);
+    command_alone(rig, PPU_DEBUG_DO_GO, 0);
+    ends(rig, 0, PPU_SLOT_DONE);
+    results_are_right(rig, 0);
+    /* Its handle is another's from now on. */
+    start(rig, 0, "work", CONTEXT);
+    ends(rig, 0, PPU_SLOT_DONE);
+}
+
+static void two_tasks_stand(void **state)
+{
+    struct rig *rig = *state;
+
+    set_scope(rig, PPU_DEBUG_ONE_TASK);
+    order_break(rig, 0, ADD, PPU_DEBUG_ANY_LANE);
+    start(rig, 0, "work", CONTEXT);
+    (void)wait_event(rig, 0);
+    start(rig, 1, "work", CONTEXT);
+    assert_int_equal(wait_event(rig, 1).slot, 1);
+    unbreak(rig);
+    assert_true(is_halted(rig, 0) && is_halted(rig, 1));
+    command_alone(rig, PPU_DEBUG_DO_GO, 1);
+    ends(rig, 1, PPU_SLOT_DONE);
+    stands_still(rig, 0);
+    /* One that runs is stopped by command, and both go on with all others. */
+    start(rig, 2, "endless", CONTEXT);
+    command_alone(rig, PPU_DEBUG_DO_HALT, 2);
+    const uint32_t before = run_us(rig, 2);
+    stands_still(rig, 2);
+    assert_int_equal(run_us(rig, 2), before);
+    go(rig);
+    ends(rig, 0, PPU_SLOT_DONE);
+    assert_false(is_halted(rig, 2));
+    rig_command(rig, 2, PPU_SLOT_CMD_KILL);
+    ends(rig, 2, PPU_SLOT_KILLED);
+}
+
+/* What has stood with its context stands alone, and the other way round. */
+static void scope_changes(void **state)
+{
+    struct rig *rig = *state;
+
+    order_break(rig, 0, ADD, PPU_DEBUG_ANY_LANE);
+    start(rig, 0, "work", CONTEXT);
+    (void)wait_event(rig, 0);
+    start(rig, 1, "work", CONTEXT);
+    unbreak(rig);
+    set_scope(rig, PPU_DEBUG_ONE_TASK);
+    assert_true(is_halted(rig, 0) && is_halted(rig, 1));
+    start(rig, 2, "work", CONTEXT);
+    ends(rig, 2, PPU_SLOT_DONE);
+    command_alone(rig, PPU_DEBUG_DO_GO, 1);
+    ends(rig, 1, PPU_SLOT_DONE);
+    set_scope(rig, 0);
+    start(rig, 1, "work", CONTEXT);
+    stands_still(rig, 1);
+    /* One goes on alone also where the context stands. */
+    command_alone(rig, PPU_DEBUG_DO_GO, 1);
+    ends(rig, 1, PPU_SLOT_DONE);
+    stands_still(rig, 0);
+    go(rig);
+    ends(rig, 0, PPU_SLOT_DONE);
+}
+
+/* It stands in whichever slot it comes back. */
+static void evicted_while_it_stands(void **state)
+{
+    struct rig *rig = *state;
+
+    (void)stop_alone(rig);
+    rig_command(rig, 0, PPU_SLOT_CMD_SAVE);
+    ends(rig, 0, PPU_SLOT_STOPPED);
+    mcu_write(rig->board, PPU_REG_SLOT_START + 4 * 3, TMD_AT(0));
+    board_settle(rig->board);
+    stands_still(rig, 3);
+    assert_true(is_halted(rig, 3));
+    assert_int_equal(run_us(rig, 3), 0);
+    command_alone(rig, PPU_DEBUG_DO_GO, 0);
+    ends(rig, 3, PPU_SLOT_DONE);
+    results_are_right(rig, 0);
+}
+
+static void ends_while_one_stands(void **state)
+{
+    struct rig *rig = *state;
+
+    (void)stop_alone(rig);
+    rig_command(rig, 0, PPU_SLOT_CMD_KILL);
+    ends(rig, 0, PPU_SLOT_KILLED);
+    start(rig, 0, "work", CONTEXT);
+    ends(rig, 0, PPU_SLOT_DONE);
+    /* The address space is closed. */
+    (void)stop_alone(rig);
+    const uint32_t root = mcu_read(rig->board, PPU_REG_CTX_ROOT + 4 * CONTEXT);
+    mcu_write(rig->board, PPU_REG_CTX_ROOT + 4 * CONTEXT, 0);
+    assert_true(look(rig));
+    mcu_write(rig->board, PPU_REG_CTX_ROOT + 4 * CONTEXT, root);
+    ends(rig, 0, PPU_SLOT_DONE);
+    /* The debugger is gone. */
+    (void)stop_alone(rig);
+    detach(rig);
+    ends(rig, 0, PPU_SLOT_DONE);
+    results_are_right(rig, 0);
+    /* The next one stops all again. */
+    box_of(rig)->owner = ME;
+    assert_true(look(rig));
+    order_break(rig, 0, ADD, PPU_DEBUG_ANY_LANE);
+    start(rig, 0, "work", CONTEXT);
+    (void)wait_event(rig, 0);
+    start(rig, 1, "work", CONTEXT);
+    stands_still(rig, 1);
+    detach(rig);
+    ends(rig, 0, PPU_SLOT_DONE);
+}
+
+/* More than can stand alone stop their context. */
+static void too_many_stand(void **state)
+{
+    struct rig *rig = *state;
+    const uint32_t events = box_of(rig)->events;
+
+    for (uint32_t i = 0; i < PPU_DEBUG_HELD; i++) {
+        start_named(rig, 0, "endless", CONTEXT, PPU_TASK_HANDLE(100 + i, 1));
+        order(rig, &(struct ppu_debug_request){ .op = PPU_DEBUG_DO_HALT,
+                                                .context = CONTEXT,
+                                                .flags = PPU_DEBUG_ONE_TASK,
+                                                .number = PPU_TASK_HANDLE(100 + i, 1) });
+        rig_command(rig, 0, PPU_SLOT_CMD_SAVE);
+        ends(rig, 0, PPU_SLOT_STOPPED);
+    }
+    set_scope(rig, PPU_DEBUG_ONE_TASK);
+    order_break(rig, 0, ADD, PPU_DEBUG_ANY_LANE);
+    start(rig, 0, "work", CONTEXT);
+    (void)wait_event(rig, events);
+    unbreak(rig);
+    start(rig, 1, "work", CONTEXT);
+    stands_still(rig, 1);
+    go(rig);
+    ends(rig, 0, PPU_SLOT_DONE);
+}
+
 /* Stops a task at its breakpoint once more. */
 static void stop_one(struct rig *rig)
 {
@@ -725,7 +949,7 @@ static void wrong_requests(void **state)
     struct rig *rig = *state;
     static const struct ppu_debug_request wrong[] = {
         { .op = 0 },
-        { .op = 22 },
+        { .op = 23 },
         { .op = UINT32_MAX },
         { .op = PPU_DEBUG_DO_BREAK, .number = PPU_DEBUG_BREAKS, .lane = PPU_DEBUG_ANY_LANE },
         { .op = PPU_DEBUG_DO_BREAK, .address = CODE_VA + 1, .lane = PPU_DEBUG_ANY_LANE },
@@ -744,6 +968,11 @@ static void wrong_requests(void **state)
         { .op = PPU_DEBUG_DO_STOP_AT, .context = PPU_MAX_CONTEXTS },
         { .op = PPU_DEBUG_DO_HALT, .context = PPU_MAX_CONTEXTS },
         { .op = PPU_DEBUG_DO_GO, .context = PPU_MAX_CONTEXTS },
+        { .op = PPU_DEBUG_DO_HALT, .context = CONTEXT, .flags = 2 },
+        { .op = PPU_DEBUG_DO_HALT, .context = CONTEXT, .flags = PPU_DEBUG_ONE_TASK },
+        { .op = PPU_DEBUG_DO_HALT, .context = CONTEXT, .flags = PPU_DEBUG_ONE_TASK, .number = 77 },
+        { .op = PPU_DEBUG_DO_GO, .context = PPU_DEBUG_ALL, .flags = PPU_DEBUG_ONE_TASK, .number = 77 },
+        { .op = PPU_DEBUG_DO_SCOPE, .flags = 2 },
         { .op = PPU_DEBUG_DO_STEP, .ranges = PPU_DEBUG_RANGES + 1 },
     };
 
@@ -767,11 +996,11 @@ static struct ppu_debug_request any_request(uint64_t *seed, const struct ppu_deb
     struct ppu_debug_request request;
 
     random_bytes(seed, &request, sizeof(request));
-    request.op = random_below(seed, 23);
+    request.op = random_below(seed, 24);
     if (random_below(seed, 4) != 0) {
         request.slot = random_below(seed, SLOTS);
         request.at = *at;
-        request.number = random_below(seed, 20);
+        request.number = random_below(seed, 5) == 0 ? handle_of(0) : random_below(seed, 20);
         request.count = random_below(seed, 40);
         request.context = random_below(seed, 3);
         request.space = random_below(seed, 7);
@@ -827,12 +1056,30 @@ static void any_requests(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(stops_at_breakpoint),     TEST(stops_for_one_lane),  TEST(stops_of_one_cta),
-        TEST(steps_to_the_end),        TEST(steps_out_of_ranges), TEST(reads_and_writes_registers),
-        TEST(reads_and_writes_memory), TEST(stops_at_fault),      TEST(stops_at_divergence),
-        TEST(stops_at_writes),         TEST(others_go_on),        TEST(stops_and_goes_by_command),
-        TEST(ends_while_stopped),      TEST(debugger_disappears), TEST(two_debuggers),
-        TEST(reset_and_snapshot),      TEST(wrong_requests),      TEST(any_requests),
+        TEST(stops_at_breakpoint),
+        TEST(stops_for_one_lane),
+        TEST(stops_of_one_cta),
+        TEST(steps_to_the_end),
+        TEST(steps_out_of_ranges),
+        TEST(reads_and_writes_registers),
+        TEST(reads_and_writes_memory),
+        TEST(stops_at_fault),
+        TEST(stops_at_divergence),
+        TEST(stops_at_writes),
+        TEST(others_go_on),
+        TEST(stops_and_goes_by_command),
+        TEST(ends_while_stopped),
+        TEST(debugger_disappears),
+        TEST(two_debuggers),
+        TEST(others_of_its_context_go_on),
+        TEST(two_tasks_stand),
+        TEST(scope_changes),
+        TEST(evicted_while_it_stands),
+        TEST(ends_while_one_stands),
+        TEST(too_many_stand),
+        TEST(reset_and_snapshot),
+        TEST(wrong_requests),
+        TEST(any_requests),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -89,6 +89,7 @@ static void start(uint32_t slot, bool endless)
 
     if ((play.runs & 1u << slot) == 0) {
         tmd.context = 1 + slot % CONTEXTS;
+        tmd.task = 1 + slot;
         tmd.params_vram = PARAMS_AT + (endless ? 0u : 64u);
         tmd.wave = (uint8_t)(PPU_LANES << slot);
         play.runs |= 1u << slot;
@@ -153,7 +154,7 @@ static uint64_t some_address(void)
 
 static void near_request(void)
 {
-    struct ppu_debug_request request = { .op = fuzz_below(&play.in, 23) };
+    struct ppu_debug_request request = { .op = fuzz_below(&play.in, 24) };
 
     request.slot = fuzz_below(&play.in, SLOTS + 1);
     request.at = play.at[fuzz_below(&play.in, PPU_ARRAY_SIZE(play.at))];
@@ -177,7 +178,7 @@ static void any_request(void)
     struct ppu_debug_request request;
 
     fuzz_bytes(&play.in, &request, sizeof(request));
-    request.op = request.op % 25;
+    request.op = request.op % 26;
     send(&request);
 }
 

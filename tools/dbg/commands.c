@@ -68,9 +68,30 @@ static void do_run(struct session *session, const char *rest)
 
 static void do_continue(struct session *session, const char *rest)
 {
-    (void)rest;
-    session_continue(session);
+    if (strcmp(rest, "all") == 0) {
+        session_continue_all(session);
+    } else if (*rest != 0) {
+        session_complain(session, "continue [all]");
+        return;
+    } else {
+        session_continue(session);
+    }
     session_wait(session);
+}
+
+static void do_scope(struct session *session, const char *rest)
+{
+    const bool one_task = strcmp(rest, "task") == 0;
+
+    if (session->in_background) {
+        session_complain(session, "cannot change the scope: editors stop all kernels");
+    } else if (one_task || strcmp(rest, "all") == 0) {
+        session_scope(session, one_task);
+    } else if (*rest == 0) {
+        fprintf(session->out, "scope %s\n", session->one_task ? "task" : "all");
+    } else {
+        session_complain(session, "scope all or task");
+    }
 }
 
 /* A count of steps may follow. */
@@ -533,7 +554,10 @@ static const struct command {
     { "disable", NULL, do_disable, "NUMBER", "let a breakpoint stop no more" },
     { "delete", "d", do_delete, "[NUMBER]", "remove a breakpoint or watchpoint, or all" },
     { "run", "r", do_run, "", "start the program" },
-    { "continue", "c", do_continue, "", "let all kernels go on until something stops them; ^C stops them" },
+    { "continue", "c", do_continue, "[all]",
+      "let all kernels go on until something stops them, or the focus's alone (scope task); ^C stops them" },
+    { "scope", NULL, do_scope, "[all | task]",
+      "what stops and goes on: all kernels of the program, or the task that has stopped while others run" },
     { "step", "s", do_step, "[COUNT]", "let the focus's warp go to another line; all others stand still" },
     { "next", "n", do_next, "[COUNT]", "the same, over the functions that the line calls" },
     { "stepi", "si", do_stepi, "[COUNT]", "let the warp execute one instruction" },

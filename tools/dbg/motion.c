@@ -5,12 +5,15 @@
 
 #include "ppu/fault.h"
 #include "ppu/macros.h"
+#include "ppu/task.h"
 #include "tools/dbg/points.h"
 #include "tools/dbg/session.h"
 #include "tools/dbg/value.h"
+#include "tools/trace/clock.h"
 
 #define SERVE_MS 1
-#define STRETCHES_MOST 100000u /* of a step until it has come where it is to come */
+#define ENDED_LOOK_NS (50 * CLOCK_NS_PER_MS) /* between looks at whether a task that goes alone is there */
+#define STRETCHES_MOST 100000u               /* of a step until it has come where it is to come */
 
 /* ---- events ---- */
 
@@ -166,11 +169,40 @@ static bool look_at_event(struct session *session, const struct ppu_debug_event 
 
 /* ---- running ---- */
 
-static void order(struct session *session, enum ppu_debug_op op)
+/* Everything, or one task. */
+static void order(struct session *session, enum ppu_debug_op op, uint32_t context, uint32_t task)
 {
-    const struct ppu_debug_request request = { .op = op, .context = PPU_DEBUG_ALL };
+    const struct ppu_debug_request request = {
+        .op = op,
+        .context = task != PPU_TASK_NULL ? context : PPU_DEBUG_ALL,
+        .flags = task != PPU_TASK_NULL ? PPU_DEBUG_ONE_TASK : 0,
+        .number = task,
+    };
 
     (void)box_ask(&session->box, &request);
+}
+
+void session_scope(struct session *session, bool one_task)
+{
+    const struct ppu_debug_request request = { .op = PPU_DEBUG_DO_SCOPE, .flags = one_task ? PPU_DEBUG_ONE_TASK : 0 };
+
+    session->one_task = one_task;
+    if (session->box.shared && !box_done(&session->box, &request)) {
+        session_complain(session, "cannot change the scope: %s", box_why(&session->box));
+    }
+}
+
+/* What stood for an event that nobody waits for goes on. */
+static void go_on_after(struct session *session, const struct ppu_debug_event *event)
+{
+    struct ppu_debug_task tasks[PPU_MAX_SLOTS];
+    const uint32_t count = session->one_task ? session_tasks(session, tasks, PPU_MAX_SLOTS) : 0;
+
+    for (uint32_t i = 0; i < count; i++) {
+        if (tasks[i].slot == event->slot && tasks[i].start == event->at.start) {
+            order(session, PPU_DEBUG_DO_GO, tasks[i].context, tasks[i].task);
+        }
+    }
 }
 
 void session_interrupt(struct session *session)
@@ -178,10 +210,15 @@ void session_interrupt(struct session *session)
     struct ppu_debug_task tasks[PPU_MAX_SLOTS];
     struct ppu_debug_warp warp;
 
-    order(session, PPU_DEBUG_DO_HALT);
+    if (!session->one_task) {
+        order(session, PPU_DEBUG_DO_HALT, PPU_DEBUG_ALL, PPU_TASK_NULL);
+    }
     session->motion.kind = MOTION_NONE;
     session->stop = (struct stop){ .why = 0 };
     const uint32_t count = session_tasks(session, tasks, PPU_MAX_SLOTS);
+    for (uint32_t i = 0; session->one_task && i < count; i++) {
+        order(session, PPU_DEBUG_DO_HALT, tasks[i].context, tasks[i].task);
+    }
     for (uint32_t i = 0; i < count; i++) {
         if (session_warps(session, tasks[i].slot, &warp, 1) != 0 &&
             session_focus(session, &warp, first_active(&warp))) {
@@ -306,6 +343,7 @@ static void look_at_step(struct session *session, const struct ppu_debug_event *
     }
     if (event->why != PPU_DEBUG_STEPPED) {
         if (!look_at_event(session, event)) { /* it ends the step all the same */
+            go_on_after(session, event);
             session->stop = (struct stop){ .why = PPU_DEBUG_STEPPED };
         }
         return;
@@ -322,11 +360,27 @@ static void look_at_step(struct session *session, const struct ppu_debug_event *
     }
 }
 
+/* True: a task has stopped beside the one that stands alone, which is told first. */
+static bool told_before(struct session *session)
+{
+    struct ppu_debug_event event;
+
+    while (session->one_task && next_event(session, &event)) {
+        const struct focus before = session->focus;
+        if (look_at_event(session, &event)) {
+            return true;
+        }
+        session->focus = before;
+        go_on_after(session, &event);
+    }
+    return false;
+}
+
 void session_step(struct session *session, enum session_step how, uint32_t count)
 {
     if (session->motion.kind != MOTION_NONE || !session_refresh(session)) {
         session_complain(session, "no kernel stands still");
-    } else if (count != 0) {
+    } else if (count != 0 && !told_before(session)) {
         session->motion = (struct motion){ .how = how, .steps = count };
         begin_step(session);
     }
@@ -334,7 +388,7 @@ void session_step(struct session *session, enum session_step how, uint32_t count
 
 /* ---- running ---- */
 
-void session_continue(struct session *session)
+static void go(struct session *session, const struct ppu_debug_task *task)
 {
     if (session->pid == 0) {
         session_complain(session, "the program does not run; `run` starts it");
@@ -345,6 +399,47 @@ void session_continue(struct session *session)
         return;
     }
     session->motion = (struct motion){ .kind = MOTION_GOES };
+    if (task) {
+        session->motion.context = task->context;
+        session->motion.task = task->task;
+    }
+}
+
+void session_continue(struct session *session)
+{
+    go(session, session->one_task && session->focus.valid ? &session->focus.task : NULL);
+}
+
+void session_continue_all(struct session *session)
+{
+    go(session, NULL);
+}
+
+/* The task that goes alone has ended: that is told when others stand, which would be waited for in vain. */
+static void look_whether_ended(struct session *session)
+{
+    struct motion *motion = &session->motion;
+    const uint64_t now_ns = clock_now_ns();
+    struct ppu_debug_task tasks[PPU_MAX_SLOTS];
+    struct view view;
+    bool stands = false;
+
+    if (motion->task == PPU_TASK_NULL || now_ns - motion->looked_ns < ENDED_LOOK_NS || box_view(&session->box, &view)) {
+        return;
+    }
+    const bool is_there = view_task(&view, motion->task) != VIEW_NONE;
+    view_free(&view);
+    motion->looked_ns = clock_now_ns();
+    const uint32_t count = is_there ? 0 : session_tasks(session, tasks, PPU_MAX_SLOTS);
+    for (uint32_t i = 0; i < count; i++) {
+        stands = stands || tasks[i].halted != 0;
+    }
+    if (stands && box_events(&session->box) <= session->told) { /* else that is told */
+        fputs("[the kernel has ended; others stand]\n", session->out);
+        session->focus.valid = false;
+        session->stop = (struct stop){ .why = PPU_DEBUG_ENDED };
+        motion->kind = MOTION_NONE;
+    }
 }
 
 /* What stopped beside what was told is told before anything goes on. */
@@ -358,13 +453,18 @@ bool session_turn(struct session *session, int timeout_ms)
             look_at_step(session, &event);
         } else if (look_at_event(session, &event)) {
             motion->kind = MOTION_NONE;
+        } else if (session->one_task) {
+            go_on_after(session, &event);
         } else {
             motion->ordered = false;
         }
     }
     if (motion->kind == MOTION_GOES && !motion->ordered) {
-        order(session, PPU_DEBUG_DO_GO);
+        order(session, PPU_DEBUG_DO_GO, motion->context, motion->task);
         motion->ordered = true;
+        motion->looked_ns = clock_now_ns();
+    } else if (motion->kind == MOTION_GOES) {
+        look_whether_ended(session);
     }
     return motion->kind != MOTION_NONE && session_serve(session, timeout_ms) && motion->kind != MOTION_NONE;
 }

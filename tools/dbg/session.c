@@ -110,6 +110,9 @@ static void open_box(struct session *session, uint32_t number)
         session_complain(session, "cannot debug PPU %u: %s", device->info.instance, why);
     }
     session->told = 0;
+    if (!why) {
+        session_scope(session, session->one_task);
+    }
 }
 
 static void add_program(struct session *session, const struct record_program *told, const uint8_t *image, size_t bytes)

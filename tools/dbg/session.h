@@ -86,13 +86,15 @@ enum session_step {
 
 enum motion_kind {
     MOTION_NONE,
-    MOTION_GOES,  /* everything, until something stops it */
+    MOTION_GOES,  /* everything or a task, until something stops */
     MOTION_STEPS, /* one warp */
 };
 
 struct motion {
     enum motion_kind kind;
-    bool ordered; /* the device was told to let everything go */
+    bool ordered;           /* the device was told to let it go */
+    uint32_t context, task; /* that goes alone; task PPU_TASK_NULL: everything does */
+    uint64_t looked_ns;     /* when it was there last */
     enum session_step how;
     uint32_t steps;     /* that are left */
     uint32_t stretches; /* that this one has taken */
@@ -127,6 +129,7 @@ struct session {
     uint32_t points, numbers;
     bool site_used[PPU_DEBUG_BREAKS];
     uint32_t stop_at; /* PPU_DEBUG_AT_* */
+    bool one_task;    /* a stop stops its task alone */
     uint32_t told;    /* events that were looked at */
     struct focus focus;
     struct motion motion;
@@ -153,8 +156,11 @@ struct point *session_point(struct session *session, uint32_t number);
 /* What stops kernels besides: PPU_DEBUG_AT_*. */
 void session_stop_at(struct session *session, uint32_t flags);
 
-/* Begins to let the kernels run until something stops them. */
+/* What a stop stops and a continue lets go on: the task alone, or all. */
+void session_scope(struct session *session, bool one_task);
+/* Begins to let the kernels run until something stops: all, or what the scope says. */
 void session_continue(struct session *session);
+void session_continue_all(struct session *session);
 /* Begins steps of the focus's warp. */
 void session_step(struct session *session, enum session_step how, uint32_t count);
 /* Serves the program for so long, and says what has stopped, also when the program ends; false: nothing moves. */

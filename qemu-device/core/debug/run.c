@@ -16,6 +16,8 @@
 #include "qemu-device/core/sm/sm.h"
 #include "qemu-device/core/sm/warp.h"
 
+#include "ppu/task.h"
+
 #include <string.h>
 
 bool debug_on(const struct core *core)
@@ -68,7 +70,9 @@ static bool helps_step(const struct sm *sm, uint32_t index)
 
 bool debug_holds(const struct sm *sm, uint32_t index)
 {
-    return debug_halts(sm->core, context_of(sm, index)) && !is_stepped(sm, index) && !helps_step(sm, index);
+    const struct ppu_tmd *tmd = &cta_of(sm, index)->cta.task->tmd;
+
+    return debug_stands(sm->core, tmd->context, tmd->task) && !is_stepped(sm, index) && !helps_step(sm, index);
 }
 
 /* ---- stopping ---- */
@@ -87,7 +91,7 @@ static void stop(struct sm *sm, uint32_t index, enum ppu_debug_why why, uint32_t
     };
 
     *mark_of(sm, index) = (struct debug_mark){ (uint8_t)why, mark_of(sm, index)->told, w->pc };
-    debug_stop(sm->core, context_of(sm, index), &event);
+    debug_stop(sm->core, context_of(sm, index), cta->task->tmd.task, &event);
 }
 
 /* ---- before an instruction ---- */
@@ -194,7 +198,7 @@ static void stop_for_others(struct sm *sm, uint32_t context, uint32_t id, const 
         .value = { changed[0], changed[1] },
     };
 
-    debug_stop(sm->core, context, &event);
+    debug_stop(sm->core, context, PPU_TASK_NULL, &event);
 }
 
 /* One instruction, and nobody else's meanwhile. */

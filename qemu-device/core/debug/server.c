@@ -6,6 +6,7 @@
 #include "ppu/isa.h"
 #include "ppu/macros.h"
 #include "ppu/state.h"
+#include "ppu/task.h"
 #include "qemu-device/core/attention.h"
 #include "qemu-device/core/core.h"
 #include "qemu-device/core/core_private.h"
@@ -43,7 +44,7 @@ static enum ppu_debug_status list_tasks(struct core *core, struct ppu_debug_answ
     for (uint32_t slot = 0; slot < core->config.slots; slot++) {
         struct ppu_debug_task task;
         if (dist_describe(core, slot, &task)) {
-            task.halted = debug_halts(core, task.context);
+            task.halted = debug_stands(core, task.context, task.task);
             put_element(answer, &task, sizeof(task));
         }
     }
@@ -175,15 +176,69 @@ static enum ppu_debug_status stop_at(struct core *core, const struct ppu_debug_r
 
 /* ---- running ---- */
 
+/* True: the task of this handle has a slot. */
+static bool has_slot(struct core *core, uint32_t context, uint32_t handle)
+{
+    struct ppu_debug_task task;
+    bool has = false;
+
+    for (uint32_t slot = 0; slot < core->config.slots && !has; slot++) {
+        has = dist_describe(core, slot, &task) && task.context == context && task.task == handle;
+    }
+    return has;
+}
+
+/* A task that goes on alone leaves what has stood with it standing. */
+static enum ppu_debug_status halt_or_go_alone(struct core *core, const struct ppu_debug_request *request)
+{
+    if (request->context >= core->config.contexts || request->number == PPU_TASK_NULL) {
+        return PPU_DEBUG_BAD_REQUEST;
+    }
+    __atomic_store_n(&core->debug.step.underway, 0, __ATOMIC_RELAXED);
+    if (request->op == PPU_DEBUG_DO_HALT) {
+        return has_slot(core, request->context, request->number) && debug_hold(core, request->context, request->number)
+                   ? PPU_DEBUG_OK
+                   : PPU_DEBUG_BAD_REQUEST;
+    }
+    if (!debug_spread(core, request->context)) {
+        return PPU_DEBUG_BAD_REQUEST;
+    }
+    debug_release(core, request->context, request->number);
+    return PPU_DEBUG_OK;
+}
+
 static enum ppu_debug_status halt_or_go(struct core *core, const struct ppu_debug_request *request)
 {
+    if ((request->flags & ~PPU_DEBUG_ONE_TASK) != 0) {
+        return PPU_DEBUG_BAD_REQUEST;
+    }
+    if ((request->flags & PPU_DEBUG_ONE_TASK) != 0) {
+        return halt_or_go_alone(core, request);
+    }
     if (!is_context(core, request->context)) {
         return PPU_DEBUG_BAD_REQUEST;
     }
     __atomic_store_n(&core->debug.step.underway, 0, __ATOMIC_RELAXED);
     for (uint32_t context = 0; context < core->config.contexts; context++) {
         if ((request->context == PPU_DEBUG_ALL || request->context == context) && is_open(core, context)) {
+            debug_release(core, context, PPU_TASK_NULL);
             debug_halt(core, context, request->op == PPU_DEBUG_DO_HALT);
+        }
+    }
+    return PPU_DEBUG_OK;
+}
+
+static enum ppu_debug_status set_scope(struct core *core, const struct ppu_debug_request *request)
+{
+    if ((request->flags & ~PPU_DEBUG_ONE_TASK) != 0) {
+        return PPU_DEBUG_BAD_REQUEST;
+    }
+    core->debug.one_task = request->flags & PPU_DEBUG_ONE_TASK;
+    for (uint32_t context = 0; context < core->config.contexts; context++) {
+        if (core->debug.one_task != 0) {
+            (void)debug_spread(core, context);
+        } else {
+            debug_gather(core, context);
         }
     }
     return PPU_DEBUG_OK;
@@ -202,7 +257,7 @@ static enum ppu_debug_status step(struct core *core, const struct ppu_debug_requ
     if (!inspect_find(core, &request->at, &warp)) {
         return PPU_DEBUG_NO_SUCH_WARP;
     }
-    if (!dist_describe(core, warp.slot, &task) || !debug_halts(core, task.context)) {
+    if (!dist_describe(core, warp.slot, &task) || !debug_stands(core, task.context, task.task)) {
         return PPU_DEBUG_RUNS;
     }
     *step = (struct debug_step){
@@ -241,6 +296,8 @@ static enum ppu_debug_status execute(struct core *core, const struct ppu_debug_r
     case PPU_DEBUG_DO_HALT:
     case PPU_DEBUG_DO_GO:
         return halt_or_go(core, request);
+    case PPU_DEBUG_DO_SCOPE:
+        return set_scope(core, request);
     case PPU_DEBUG_DO_STEP:
         return step(core, request);
     default:
@@ -343,7 +400,7 @@ static void look_at_request(struct core *core, uint8_t *box)
 static void forget_closed(struct core *core)
 {
     for (uint32_t context = 0; context < core->config.contexts; context++) {
-        if (debug_halts(core, context) && !is_open(core, context)) {
+        if (debug_stands_in(core, context) && !is_open(core, context)) {
             const bool ran = stand_still(core);
             debug_forget_context(core, context);
             go_on(core, ran);

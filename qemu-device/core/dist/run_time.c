@@ -27,11 +27,12 @@ void slot_run_step(const struct core *core, struct dist_slot *slot)
     }
 }
 
-void dist_stand(struct core *core, uint32_t context, bool stands)
+void dist_stand(struct core *core, uint32_t context)
 {
     pthread_mutex_lock(&core->dist.lock);
     for (uint32_t i = 0; i < core->config.slots; i++) {
         struct dist_slot *slot = &core->dist.slot[i];
+        const bool stands = debug_stands(core, context, slot->task.tmd.task);
 
         if (slot->task.tmd.context == context && slot->stands != stands) {
             slot->run_ns = slot_run_ns(core, slot);

@@ -15,7 +15,7 @@ uint64_t slot_run_ns(const struct core *core, const struct dist_slot *slot);
 void slot_run_ctas(const struct core *core, struct dist_slot *slot, uint32_t ctas);
 /* A CTA of a queue task has begun or ended. Of a grid nobody asks. */
 void slot_run_step(const struct core *core, struct dist_slot *slot);
-/* The tasks of a context stand still (a debugger's doing), which is no time of theirs, or go on. [any] */
-void dist_stand(struct core *core, uint32_t context, bool stands);
+/* Tasks of a context stand still now (a debugger's doing), which is no time of theirs, or go on. [any] */
+void dist_stand(struct core *core, uint32_t context);
 
 #endif

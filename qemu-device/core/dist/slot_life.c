@@ -60,6 +60,9 @@ static void slot_free(struct core *core, struct dist_slot *slot, enum ppu_slot_e
     mask_clear(&core->dist.killing, bit(slot->task.slot));
     mask_clear(&core->dist.saving, bit(slot->task.slot));
     slot->state = PPU_SLOT_FREE;
+    if (kind == PPU_SLOT_DONE || kind == PPU_SLOT_KILLED) {
+        debug_ended(core, slot->task.tmd.context, slot->task.tmd.task);
+    }
     place_withdraw(core, slot);
     progress_write(core, slot);
     trace_counts(core, slot);
@@ -219,7 +222,7 @@ void slot_begin(struct core *core, struct dist_slot *slot, uint32_t tmd_off)
         return;
     }
     __atomic_store_n(&slot->rank, slot->task.tmd.priority, __ATOMIC_RELAXED);
-    slot->stands = debug_halts(core, slot->task.tmd.context);
+    slot->stands = debug_stands(core, slot->task.tmd.context, slot->task.tmd.task);
     slot->state = PPU_SLOT_RUNNING;
     if (slot_can_go_on(core, slot)) {
         place_offer(core, slot);
