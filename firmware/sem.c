@@ -5,6 +5,7 @@
 #include "firmware/dma.h"
 #include "firmware/hal.h"
 #include "firmware/trace.h"
+#include "firmware/workq.h"
 #include "ppu/sem.h"
 
 void sem_disarm(const struct channel *channel)
@@ -31,6 +32,12 @@ static void sem_traced(const struct channel *channel, bool passed)
                 (uint32_t)channel->sem.at.va | passed);
 }
 
+/* A test by time takes an interrupt, and the host's timer, for what a touch tells at once. */
+static bool is_always_touched(const struct channel *channel, ppu_va_t at)
+{
+    return channel->workq != CHANNEL_NO_WORKQ && workq_owns_semaphore(channel->workq, at);
+}
+
 enum sem_result sem_acquire(struct channel *channel, ppu_va_t at, uint32_t value, uint32_t compare)
 {
     channel->sem = (struct sem_wait){
@@ -38,7 +45,7 @@ enum sem_result sem_acquire(struct channel *channel, ppu_va_t at, uint32_t value
         .value = value,
         .compare = (uint8_t)compare,
         .tag = channel->sem.tag,
-        .delay_us = SEM_RETEST_FIRST_US,
+        .delay_us = is_always_touched(channel, at) ? SEM_RETEST_MOST_US : SEM_RETEST_FIRST_US,
     };
     enum sem_result result = sem_test(channel);
     if (result == SEM_PASSED) {

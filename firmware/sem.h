@@ -2,7 +2,8 @@
 /*
  * Executes semaphore acquires (C8). An acquire that does not pass parks its channel: the word stays armed in the
  * device's semaphore table, at the channel's entry, and is tested again when it is touched, when the channel's doorbell
- * rings, and after 100 us, 200 us, and so on up to 10 ms (plain stores touch nothing).
+ * rings, and after 100 us, 200 us, and so on up to 10 ms (plain stores touch nothing). The semaphores that a work queue
+ * waits for are not released by plain stores: they are tested each 10 ms.
  */
 #ifndef FIRMWARE_SEM_H
 #define FIRMWARE_SEM_H

@@ -351,6 +351,12 @@ bool workq_request(struct task *task, uint32_t word)
     return true;
 }
 
+bool workq_owns_semaphore(uint32_t number, ppu_va_t at)
+{
+    const struct workq *queue = &workqs[number];
+    return at.va == x_va(queue).va || at.va - sem_va(queue, 0).va < queue->entries * sizeof(struct ppu_sem);
+}
+
 /* ---- rounds (C5) ---- */
 
 /* The channel stands at the end of what has been published, and nothing it started runs. */

@@ -46,6 +46,9 @@ void workq_parked(uint32_t number);
 void workq_waits_idle(uint32_t number);
 void workq_runs(uint32_t number);
 
+/* The semaphore is X or an entry's. Who releases it touches it: a method, or a thread's SEMREL. */
+bool workq_owns_semaphore(uint32_t number, ppu_va_t at);
+
 /* The channel has faulted: who waits for the queue is told. */
 void workq_failed(uint32_t number);
 

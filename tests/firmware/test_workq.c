@@ -38,7 +38,9 @@
 #define PIECES 8u
 #define PASSES 3u             /* of the firmware, while threads run */
 #define PLACE (24u * PPU_MIB) /* of the queue in VRAM */
-#define WORDS 9u              /* of a block: header and one semaphore method */
+#define US 1000ull
+#define MS 1000000ull
+#define WORDS 9u /* of a block: header and one semaphore method */
 
 static struct channel *channel; /* the queue's */
 static struct channel *waiter;  /* awaits Y; NULL: none */
@@ -372,6 +374,42 @@ static void never_published(void **state)
     assert_int_equal(channel_last_fault(channel)->code, PPU_FAULT_WORKQ_HOLE);
 }
 
+/* How often the channel's semaphore is tested, by the tag, which every test changes. */
+static uint32_t tests_after(uint64_t ns)
+{
+    uint32_t before = channel->sem.tag;
+    mock.now_ns += ns;
+    timers_run(1);
+    return channel->sem.tag - before;
+}
+
+/* What is not the queue's may be released by a plain store of the CPU. */
+static void own_semaphores_are_tested_seldom(void **state)
+{
+    (void)state;
+    use_ring(8, 3);
+    world_begin();
+    assert_int_equal(tests_after(10 * MS - 1), 0);
+    assert_int_equal(tests_after(1), 1);
+    assert_int_equal(tests_after(10 * MS), 1);
+
+    uint32_t counter = reserve(2), words[8];
+    write_block(counter, 100, words, sem_method(words, PPU_METHOD_SEM_ACQUIRE, queue_va(PPU_MIB), 1));
+    write_block(counter + 1, 0, words, own_acquire(words, counter + 1));
+    release(counter - 1);
+    serve();
+    assert_int_equal(channel->state, PPU_CHANNEL_PARKED);
+    assert_int_equal(tests_after(100 * US), 1);
+    *(uint32_t *)(void *)(mock.vram + PLACE + PPU_MIB + offsetof(struct ppu_sem, payload)) = 1;
+    assert_int_equal(tests_after(200 * US), 1);
+    serve();
+
+    end_round();
+    serve();
+    assert_int_equal(channel->sem.at.va, queue_va(offsetof(struct ppu_workq_head, x)));
+    assert_int_equal(tests_after(1 * MS), 0);
+}
+
 int main(void)
 {
 #define TEST(name, function)                       \
@@ -386,6 +424,8 @@ int main(void)
         TEST("a round that a thread and the firmware end at once, random orders [C5]", round_that_both_end),
         TEST("what was published is no hole because the touch comes late [C4] [C5]", told_late),
         TEST("a reservation that nobody can publish any more is a hole [C4] [C6]", never_published),
+        TEST("semaphores of a queue are tested by time each 10 ms, others as always [C8]",
+             own_semaphores_are_tested_seldom),
     };
     return cmocka_run_group_tests_name("firmware: work queues", tests, NULL, NULL);
 }
