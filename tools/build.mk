@@ -63,6 +63,11 @@ DBG_LIBS := ppudbg pputrace ppu ppuasm -ldw -lelf -pthread
 $(eval $(call ppu_lib,ppudbg,$(DBG_SOURCES),$(TRACE_FLAGS)))
 $(eval $(call ppu_tool,ppu-dbg,tools/dbg/ppu-dbg.c,$(TRACE_FLAGS),$(DBG_LIBS)))
 
+# The same in the guest, where libdw needs libraries that are in two folders.
+GUEST_DW_LIBS := -ldw -lelf -Wl,-rpath-link,$(GUEST_DIR)/sysroot/lib/$(GUEST_TRIPLET)
+$(eval $(call guest_lib,ppudbg,$(DBG_SOURCES),$(TRACE_FLAGS)))
+$(eval $(call guest_program,ppu-dbg,tools/dbg/ppu-dbg.c,$(TRACE_FLAGS),ppudbg pputrace ppu ppuasm $(GUEST_DW_LIBS) -pthread))
+
 # The same for editors, by the Debug Adapter Protocol.
 DAP_SOURCES := $(addprefix tools/dap/,adapter.c requests.c threads.c tasks.c sources.c breaks.c variables.c console.c memory.c wire.c)
 DAP_LIBS := $(DBG_LIBS) -ljansson -lnettle

@@ -30,11 +30,16 @@ $(eval $(call ppu_script_test,guest-run,tests/guest/test_guest_run.py,$(GUEST_RE
 TIMEOUT_guest := 900
 $(eval $(call ppu_script_test,guest,tests/guest/run $(GUEST_TESTS),$(GUEST_READY) $(API_KERNELS) $(addprefix $(GUEST_DIR)/programs/,$(GUEST_TESTS))))
 
-# The tools that look inside, in one boot.
+# The tools that look inside, in one boot. The kernel of one has debug information.
+$(BUILD)/kernels/spin-debug.ppu: tests/guest/spin-debug.cl $(BUILD)/plain/tools/ppucc | $(OPENCL_COMPILER)
+	$(call say,PPUCC,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(BUILD)/plain/tools/ppucc -g -cl-opt-disable -o $@.$(pid) $<
+	$(Q)mv $@.$(pid) $@
 $(eval $(call guest_program,top-worker,tests/top/worker.c,-Iruntime/include,ppu -pthread))
-GUEST_TOOLS := ppu-trace ppu-prof ppu-top saxpy bfs top-worker
+GUEST_TOOLS := ppu-trace ppu-prof ppu-top ppu-dbg saxpy bfs top-worker
 TIMEOUT_guest-tools := 300
-$(eval $(call ppu_script_test,guest-tools,tests/guest/test_tools.py,$(GUEST_READY) $(addprefix $(GUEST_DIR)/programs/,$(GUEST_TOOLS)) $(addprefix $(BUILD)/kernels/,saxpy.ppu bfs.ppu spin.ppu)))
+$(eval $(call ppu_script_test,guest-tools,tests/guest/test_tools.py,$(GUEST_READY) $(addprefix $(GUEST_DIR)/programs/,$(GUEST_TOOLS)) $(addprefix $(BUILD)/kernels/,saxpy.ppu bfs.ppu spin.ppu spin-debug.ppu)))
 
 TIMEOUT_demo := 300
 $(eval $(call ppu_script_test,demo,tests/guest/test_demo.py,$(DEMO_READY) $(BUILD)/plain/tools/demo $(BUILD)/opencl/ppu.icd $(addprefix $(BUILD)/plain/tools/,variants waves locks)))

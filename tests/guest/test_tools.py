@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Tests ppu-trace, ppu-prof and ppu-top in the guest: on programs that they start, and on one that already runs.
+"""Tests ppu-trace, ppu-prof, ppu-top and ppu-dbg in the guest: on programs that they start, and on one that already runs.
 
 One boot runs the script below in a folder that the guest shares; each test looks at what it has left there.
 """
@@ -21,8 +21,8 @@ from chrome import Trace  # noqa: E402
 
 FOLDER = tempfile.TemporaryDirectory()
 SHARE = Path(FOLDER.name)
-PROGRAMS = ("ppu-trace", "ppu-prof", "ppu-top", "saxpy", "bfs", "top-worker")
-KERNELS = ("saxpy.ppu", "saxpy.ppu.s", "bfs.ppu", "spin.ppu")
+PROGRAMS = ("ppu-trace", "ppu-prof", "ppu-top", "ppu-dbg", "saxpy", "bfs", "top-worker")
+KERNELS = ("saxpy.ppu", "saxpy.ppu.s", "bfs.ppu", "spin.ppu", "spin-debug.ppu")
 WARPS = 32768  # of examples/libppu/saxpy.c
 CLOCKS_US = 10
 
@@ -45,6 +45,15 @@ echo $worker >pid
 echo >&3
 exec 3>&-
 wait $worker; echo $? >worker.status
+mkfifo gate
+./ppu-dbg --batch -ex 'tbreak 7 if turns == 9' -ex run -ex 'info locals' -ex next -ex 'info warps' -ex 'info tasks' -ex 'echo seen' \
+    -ex continue -- ./top-worker build/kernels/spin-debug.ppu <gate >dbg.out 2>&1 &
+debugger=$!
+exec 3>gate
+until grep -q -e ^seen -e cannot dbg.out; do sleep 0.1; done
+echo >&3
+exec 3>&-
+wait $debugger; echo $? >dbg.status
 ./ppu-top --once >nobody.out 2>nobody.err; echo $? >nobody.status
 """
 
@@ -118,6 +127,18 @@ def running():
     assert any(text("pid").strip() in name for name in names), names
 
 
+def debugged():
+    """The worker's kernel spins until it gets a line, which it gets when all of this was shown."""
+    said = text("dbg.out")
+    assert text("dbg.status") == "0\n", said
+    at = 0
+    for piece in ("[focus: kernel 0 spin_until, cta (0,0,0), warp ", "Breakpoint 1, spin_until at ", "turns = 9\n", "at a breakpoint",
+                  "* task 0x", " spin_until (1,1,1), depth 1, 0 children: runs in slot 0 with 1 CTAs on SMs, stopped\n",
+                  "waits in stream 0 behind task 0x", "seen\n", "[program exited with status 0]\n"):
+        at = said.find(piece, at)
+        assert at >= 0, (piece, said)
+
+
 if __name__ == "__main__":
     tap.main([
         ("ppu-trace in the guest: a launch, its task, its CTAs, and what is missing", launch),
@@ -125,4 +146,5 @@ if __name__ == "__main__":
         ("ppu-prof in the guest: exact counts with the source", profile),
         ("ppu-top in the guest: SMs, tasks, why one does not run, the list, and nobody to show", live),
         ("ppu-trace in the guest: a program that already runs", running),
+        ("ppu-dbg in the guest: a kernel stops, shows its variables and tasks, and goes on", debugged),
     ])
