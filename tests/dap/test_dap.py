@@ -223,6 +223,8 @@ def console():
     assert editor.typed("l + 1") == "6" and editor.typed("print/x n") == "n = 0x3e8"
     assert editor.refused("evaluate", expression="nonsense", context="repl").startswith("evaluate: there is no command nonsense")
     assert editor.refused("evaluate", expression="lane 99", context="repl") == "evaluate: the warp has 64 lanes"
+    assert editor.refused("evaluate", expression="scope task", context="repl") == \
+        "evaluate: cannot change the scope: editors stop all kernels"
     assert editor.refused("evaluate", expression="lane 4", context="watch").startswith("evaluate: lane 4: ")
     # To the other work-group: the editor is told where it looks now.
     other = "1,0,0" if "cta (0,0,0)" in editor.typed("kernel") else "0,0,0"

@@ -223,10 +223,10 @@ def scripts():
 def helps():
     output = debug("help")
     words = re.findall(r"^([a-z]+)", output, re.MULTILINE)
-    assert len(words) >= 34 and output.count("\n") == 2 * len(words), output
+    assert len(words) >= 35 and output.count("\n") == 2 * len(words), output
     for word in words:
         assert debug(f"help {word}").startswith(word), word
-    for wrong in ("nonsense", "print", "break", "continue", "next", "info", "x 5", "condition 7 x", "delete 9", "lane x", "p " + "(" * 500):
+    for wrong in ("nonsense", "print", "break", "continue", "next", "info", "x 5", "scope some", "condition 7 x", "delete 9", "lane x", "p " + "(" * 500):
         output = debug(wrong, status=1)
         assert output.count("\n") == 1, (wrong, output)
     done = subprocess.run([DEBUGGER, "--batch", "-ex", "run"], capture_output=True, text=True)
