@@ -697,6 +697,43 @@ static void whole_ctas_killed(void **state)
     }
 }
 
+/* ---- loops of short launches ---- */
+
+#define SHORT_LAUNCHES 400u /* of 37 turns of 7 warps: 100 Ki executions; a launch has 259, far too few */
+#define MOST_LAUNCHES 20000u
+
+/* Nothing is translated before it is hot, and a loop gets hot from launch to launch. */
+static void launch_by_launch(void **state)
+{
+    static const uint32_t shape[3] = { 7 * PPU_MAX_WAVE, 1, 1 };
+    struct core_config config = board_small_config(1);
+    uint8_t *const input = calloc(1, INPUT_BYTES);
+    const char *const cache = getenv("PPU_CACHE");
+    char *const kept = cache ? strdup(cache) : NULL;
+    uint32_t launches = 0;
+
+    (void)state;
+    assert_non_null(input);
+    assert_int_equal(setenv("PPU_CACHE", "off", 1), 0); /* another run has left a translation there */
+    config.sms = 1;
+    config.engine_tier = TIER_BESIDE;
+    config.engine_tier_socket = translator_start(MODULE, NULL);
+    assert_int_equal(kept ? setenv("PPU_CACHE", kept, 1) : unsetenv("PPU_CACHE"), 0);
+    free(kept);
+    struct rig *const rig = rig_new_config(&config);
+    for (; launches < MOST_LAUNCHES && sm_translations(rig->board->core) == 0; launches++) {
+        run_shape(rig, kernels[4], PPU_MAX_WAVE, shape, 1, input);
+        assert_true(launches >= SHORT_LAUNCHES / 2 || sm_translations(rig->board->core) == 0);
+        if (launches > SHORT_LAUNCHES) {
+            usleep(1000); /* it is being made */
+        }
+    }
+    printf("# translated after %u launches\n", launches);
+    assert_true(launches < MOST_LAUNCHES);
+    rig_free(rig);
+    free(input);
+}
+
 /* ---- random programs ---- */
 
 static struct outcome run_random(struct rig *rig, const char *text, uint32_t wave, uint32_t threads, uint32_t ctas,
@@ -908,6 +945,7 @@ int main(void)
         { "and those that wait for the host [A7]", whole_ctas_wait, setup, teardown, NULL },
         { "those behind them are not placed when they have ended [A7]", whole_ctas_follow, setup, teardown, NULL },
         { "they are killed among others [A6]", whole_ctas_killed, setup, teardown, NULL },
+        { "loops of short launches get hot, too [A7]", launch_by_launch, NULL, NULL, NULL },
         { "so do loops of random programs [A7][E3]", by_chance, setup, teardown, NULL },
         { "a translation that does not come stops nobody [A7]", without_answer, setup, teardown, NULL },
         { "nor does it when the machine ends [A7]", end_without_answer, setup, teardown, NULL },

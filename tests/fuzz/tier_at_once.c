@@ -165,7 +165,8 @@ static struct tier_entry *entry_find(const struct tier_unit *unit, size_t bytes)
 
 /* ---- tier.h ---- */
 
-struct tier_entry *tier_take(struct tier *tier, const struct tier_unit *unit)
+/* It is there at once, so nothing is counted. */
+struct tier_entry *tier_count(struct tier *tier, const struct tier_unit *unit)
 {
     const size_t bytes = tier_unit_bytes(unit);
     struct tier_entry *entry = entry_find(unit, bytes);
@@ -183,9 +184,18 @@ struct tier_entry *tier_take(struct tier *tier, const struct tier_unit *unit)
     return entry;
 }
 
-struct tier_entry *tier_take_made(struct tier *tier, const struct tier_unit *unit)
+bool tier_is_warm(const struct tier *tier, const struct tier_entry *entry, uint32_t times)
 {
-    return tier_take(tier, unit);
+    (void)tier;
+    (void)entry;
+    (void)times;
+    return true;
+}
+
+struct tier_entry *tier_seek(struct tier *tier, const struct tier_unit *unit, struct tier_entry *counted)
+{
+    tier_give(tier, counted, 0);
+    return tier_count(tier, unit);
 }
 
 void tier_give(struct tier *tier, struct tier_entry *entry, uint32_t times)

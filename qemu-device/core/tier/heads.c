@@ -100,26 +100,37 @@ static bool is_decoded(const struct tier_head *head)
     return known;
 }
 
-/*
- * A program that is launched again has its translations at once. What is made or on disk is for loops that are warm.
- * False: there is nothing to look at yet, or never will be.
- */
+/* The loop is counted from now on. False: there is nothing to look at yet, or never will be. */
 static bool take_entry(const struct exec *x, struct tier_head *head)
 {
-    const struct tier_heads *const heads = x->sm->heads;
-    const bool warm = times_of(head) >= heads->threshold;
     struct tier_unit unit;
 
     head->never = head->insns > TIER_MAX_INSNS;
     if (!head->never) {
         unit_make(x, head, &unit);
-        head->entry = warm ? tier_take(heads->tier, &unit) : tier_take_made(heads->tier, &unit);
-        head->never = warm && !head->entry;
-        head->wait = warm ? 0 : heads->threshold * head->insns;
+        head->entry = tier_count(x->sm->heads->tier, &unit);
+        head->never = !head->entry;
     }
     return head->entry;
 }
 
+/* More of the loop may be decoded than when it was counted first. */
+static bool seek(const struct exec *x, struct tier_head *head)
+{
+    struct tier_unit unit;
+
+    head->never = head->insns > TIER_MAX_INSNS;
+    if (head->never) {
+        return false;
+    }
+    unit_make(x, head, &unit);
+    head->entry = tier_seek(x->sm->heads->tier, &unit, head->entry);
+    head->never = !head->entry;
+    head->wait = 0;
+    return head->entry;
+}
+
+/* A program that is launched again has its translations at once. What is made or on disk is for loops that are warm. */
 const struct tier_translation *tier_head_look(const struct exec *x, struct tier_head *head)
 {
     const struct tier_heads *const heads = x->sm->heads;
@@ -127,8 +138,19 @@ const struct tier_translation *tier_head_look(const struct exec *x, struct tier_
     if (!head->entry && (!is_decoded(head) || !take_entry(x, head))) {
         return NULL;
     }
-    tier_await(heads->tier, head->entry, &x->sm->attention);
     enum tier_state state = tier_look(head->entry, &head->translation);
+    if (state == TIER_IS_COUNTED) {
+        if (!tier_is_warm(heads->tier, head->entry, times_of(head))) {
+            head->wait = heads->threshold * head->insns;
+            return NULL;
+        }
+        if (!is_decoded(head) || !seek(x, head)) {
+            return NULL;
+        }
+    }
+    head->wait = 0;
+    tier_await(heads->tier, head->entry, &x->sm->attention);
+    state = tier_look(head->entry, &head->translation);
     if (state == TIER_IS_ABSENT) {
         tier_translate(heads->tier, head->entry, times_of(head));
         tier_await(heads->tier, head->entry, &x->sm->attention);

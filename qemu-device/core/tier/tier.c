@@ -164,13 +164,14 @@ static bool entry_idle(const struct tier_entry *entry)
     return entry->users == 0 && !is_waiting(entry);
 }
 
-/* The one that was taken longest ago goes, of those that nobody uses. */
+/* The one that was taken longest ago goes, of those that nobody uses: of what is only counted, if there is some. */
 static bool make_room(struct tier *tier)
 {
     struct tier_entry **oldest = NULL;
 
     for (struct tier_entry **at = &tier->entries; *at; at = &(*at)->next) {
-        oldest = entry_idle(*at) ? at : oldest;
+        const bool counted = (*at)->state == TIER_IS_COUNTED;
+        oldest = entry_idle(*at) && (counted || !oldest || (*oldest)->state != TIER_IS_COUNTED) ? at : oldest;
     }
     if (oldest) {
         struct tier_entry *const entry = *oldest;
@@ -232,14 +233,14 @@ static bool start(struct tier *tier)
     return tier->started;
 }
 
-struct tier_entry *tier_take(struct tier *tier, const struct tier_unit *unit)
+/* With the lock: the unit's entry, which may be new. */
+static struct tier_entry *entry_take(struct tier *tier, const struct tier_unit *unit)
 {
     const size_t bytes = tier_unit_bytes(unit);
     const uint64_t hash = hash_of(unit, bytes);
+    struct tier_entry *entry = entry_find(tier, unit, bytes, hash);
 
-    pthread_mutex_lock(&tier->lock);
-    struct tier_entry *entry = start(tier) ? entry_find(tier, unit, bytes, hash) : NULL;
-    if (!entry && tier->started) {
+    if (!entry) {
         entry = entry_new(tier, unit, bytes, hash);
         if (entry) {
             entry_first(tier, entry);
@@ -247,25 +248,42 @@ struct tier_entry *tier_take(struct tier *tier, const struct tier_unit *unit)
     }
     if (entry) {
         entry->users++;
-        pthread_cond_signal(&tier->asked);
     }
+    return entry;
+}
+
+struct tier_entry *tier_count(struct tier *tier, const struct tier_unit *unit)
+{
+    pthread_mutex_lock(&tier->lock);
+    struct tier_entry *const entry = entry_take(tier, unit);
     pthread_mutex_unlock(&tier->lock);
     return entry;
 }
 
-struct tier_entry *tier_take_made(struct tier *tier, const struct tier_unit *unit)
+/* Other SMs are about as far. */
+static uint64_t times_of_all(const struct tier *tier, const struct tier_entry *entry, uint32_t times)
 {
-    const size_t bytes = tier_unit_bytes(unit);
-    const uint64_t hash = hash_of(unit, bytes);
+    return __atomic_load_n(&entry->times, __ATOMIC_RELAXED) + (uint64_t)times * tier->sms;
+}
 
+bool tier_is_warm(const struct tier *tier, const struct tier_entry *entry, uint32_t times)
+{
+    return times >= tier_kept_threshold(tier) || times_of_all(tier, entry, times) >= KEPT_TIMES;
+}
+
+struct tier_entry *tier_seek(struct tier *tier, const struct tier_unit *unit, struct tier_entry *counted)
+{
     pthread_mutex_lock(&tier->lock);
-    struct tier_entry *const entry = entry_find(tier, unit, bytes, hash);
-    const bool made = entry && entry->state >= TIER_IS_THERE;
-    if (made) {
-        entry->users++;
+    struct tier_entry *const entry = start(tier) ? entry_take(tier, unit) : NULL;
+    counted->users--;
+    if (entry && entry->state == TIER_IS_COUNTED) {
+        const uint64_t times = entry == counted ? 0 : __atomic_load_n(&counted->times, __ATOMIC_RELAXED);
+        __atomic_fetch_add(&entry->times, times, __ATOMIC_RELAXED);
+        __atomic_store_n(&entry->state, TIER_IS_SOUGHT, __ATOMIC_RELEASE);
+        pthread_cond_signal(&tier->asked);
     }
     pthread_mutex_unlock(&tier->lock);
-    return made ? entry : NULL;
+    return entry;
 }
 
 static struct timespec look_again(void)
@@ -281,8 +299,7 @@ static struct timespec look_again(void)
 
 void tier_translate(struct tier *tier, struct tier_entry *entry, uint32_t times)
 {
-    /* Other SMs are about as far. */
-    if (!tier->at_once && __atomic_load_n(&entry->times, __ATOMIC_RELAXED) + (uint64_t)times * tier->sms < HOT_TIMES) {
+    if (!tier->at_once && times_of_all(tier, entry, times) < HOT_TIMES) {
         return;
     }
     pthread_mutex_lock(&tier->lock);

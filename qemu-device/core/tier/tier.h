@@ -22,9 +22,10 @@ enum tier_mode {
 
 /* How far a translation is; from TIER_IS_THERE on it stays so. */
 enum tier_state {
-    TIER_IS_SOUGHT, /* it is looked for */
-    TIER_IS_ABSENT, /* it is not kept: it comes when tier_translate() is called */
-    TIER_IS_ASKED,  /* it is made */
+    TIER_IS_COUNTED, /* executions of the loop are counted, also from launch to launch */
+    TIER_IS_SOUGHT,  /* it is looked for */
+    TIER_IS_ABSENT,  /* it is not kept: it comes when tier_translate() is called */
+    TIER_IS_ASKED,   /* it is made */
     TIER_IS_THERE,
     TIER_IS_NEVER,
 };
@@ -37,10 +38,15 @@ struct tier *tier_new(const struct core_config *config);
 void tier_free(struct tier *tier);
 /* Executions of each instruction of a loop by an SM, on the average, before a translation is looked for. */
 uint32_t tier_kept_threshold(const struct tier *tier);
-/* Looks for a translation; NULL: there is no memory, or no room. The caller has it until tier_give(). [any] */
-struct tier_entry *tier_take(struct tier *tier, const struct tier_unit *unit);
-/* The same, when it is there or will never be; else NULL. */
-struct tier_entry *tier_take_made(struct tier *tier, const struct tier_unit *unit);
+/* Counts a loop; NULL: there is no memory, or no room. The caller has the entry until tier_give(). [any] */
+struct tier_entry *tier_count(struct tier *tier, const struct tier_unit *unit);
+/* The loop is warm, with former launches. `times`: executions by the SM since it has the entry, as below. [any] */
+bool tier_is_warm(const struct tier *tier, const struct tier_entry *entry, uint32_t times);
+/*
+ * Looks for a translation of a loop of which more may be known than when `counted` was taken, which is given back.
+ * NULL: there is no memory, or no room. [any]
+ */
+struct tier_entry *tier_seek(struct tier *tier, const struct tier_unit *unit, struct tier_entry *counted);
 /* `times`: how often the SM has executed each instruction of the loop, on the average. */
 void tier_give(struct tier *tier, struct tier_entry *entry, uint32_t times);
 /* Has it made, where it is absent and the loop is hot, with former launches. `times`: as above, so far. [any] */
