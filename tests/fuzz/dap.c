@@ -216,7 +216,7 @@ const char *__wrap_box_view(struct box *box, struct view *view)
     view->area->table[PPU_STATE_TABLE_TASK] = (struct ppu_state_table){ STATE_ROW, 1, at, STATE_ROWS, STATE_ROW };
     for (uint32_t row = 0; row < STATE_ROWS; row++) {
         uint32_t *words = (uint32_t *)(void *)((uint8_t *)view->area + at + (size_t)row * STATE_ROW);
-        words[PPU_STATE_TASK_HANDLE - PPU_STATE_TASK_HANDLE] = PPU_TASK_HANDLE(row, 1);
+        words[0] = PPU_TASK_HANDLE(row, 1);
         words[PPU_STATE_TASK_STATE - PPU_STATE_TASK_HANDLE] = fuzz_below(&play.in, PPU_TASK_STATES + 1);
         words[PPU_STATE_TASK_PARENT - PPU_STATE_TASK_HANDLE] = STATE_ROW * fuzz_below(&play.in, STATE_ROWS + 2);
         words[PPU_STATE_TASK_TMD - PPU_STATE_TASK_HANDLE] = fuzz_u16(&play.in);
