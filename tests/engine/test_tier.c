@@ -671,6 +671,37 @@ static void whole_ctas_follow(void **state)
     assert_true(sm_whole_ctas(p->tier->board->core) - before >= ctas / 2);
 }
 
+/* Each other warp loads from the second of two pages. What the translator takes of it ends before the shuffle. */
+#define PARTLY                                                                                                    \
+    ".kernel k\n.vregs 8\n" WHOLE_PARAMS "and v5, v0, 32\nshl v5, v5, 9\nadd v5, v5, v0\nldg.b32 v1, [s0+v5*4]\n" \
+    "add v1, v1, v0\nmul v2, v1, 3\nxor v2, v2, v0\nmul v3, v2, v1\nshflx v4, v3, 1\nstg.b32 v4, [s2+v0*4]\nexit\n"
+#define TWO_PAGES_VA (SYS_VA + 0x100000u)
+
+/*
+ * One page is system memory, which the code of a unit leaves to the interpreter: half of the trials are in vain, and
+ * the code is given up, also when the last of them did something.
+ */
+static void straight_code_given_up(void **state)
+{
+    struct pair *p = *state;
+    struct rig *const rigs[] = { p->plain, p->tier };
+
+    for (uint32_t i = 0; i < PPU_ARRAY_SIZE(rigs); i++) {
+        map_page(rigs[i]->board, CONTEXT, TWO_PAGES_VA, SYS_BASE, PPU_PTE_64K, PPU_PTE_SYSTEM);
+        map_page(rigs[i]->board, CONTEXT, TWO_PAGES_VA + PPU_PAGE_64K, DATA_AT + WHOLE_BYTES, PPU_PTE_64K, 0);
+    }
+    for (uint32_t vain = 0; vain < 2; vain++) { /* the first warp's trial, or the second's */
+        whole_fill(p);
+        for (uint32_t i = 0; i < PPU_ARRAY_SIZE(rigs); i++) {
+            rig_load_text(rigs[i], PARTLY);
+            struct ppu_tmd tmd = whole_prepare(rigs[i], 0, "k", PPU_LANES, 200, TWO_PAGES_VA);
+            tmd.cta[0] = (uint16_t)(PPU_LANES << vain);
+            rig_run_done(rigs[i], &tmd);
+        }
+        are_alike(p);
+    }
+}
+
 /* A grid that would take minutes is killed while CTAs of it are taken; the next task finds the SM as it was. */
 static void whole_ctas_killed(void **state)
 {
@@ -944,6 +975,7 @@ int main(void)
           NULL },
         { "and those that wait for the host [A7]", whole_ctas_wait, setup, teardown, NULL },
         { "those behind them are not placed when they have ended [A7]", whole_ctas_follow, setup, teardown, NULL },
+        { "straight code that does too little is given up [A7]", straight_code_given_up, setup, teardown, NULL },
         { "they are killed among others [A6]", whole_ctas_killed, setup, teardown, NULL },
         { "loops of short launches get hot, too [A7]", launch_by_launch, NULL, NULL, NULL },
         { "so do loops of random programs [A7][E3]", by_chance, setup, teardown, NULL },
