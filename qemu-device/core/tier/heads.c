@@ -100,34 +100,38 @@ static bool is_decoded(const struct tier_head *head)
     return known;
 }
 
-/* The loop is counted from now on. False: there is nothing to look at yet, or never will be. */
+/* The unit as it is known now. False: it is too long for a translation. */
+static bool find_unit(const struct exec *x, struct tier_head *head, struct tier_unit *unit)
+{
+    head->never = head->insns > TIER_MAX_INSNS;
+    if (!head->never) {
+        unit_make(x, head, unit);
+    }
+    return !head->never;
+}
+
+/* The loop is counted from now on. False: it never will be. */
 static bool take_entry(const struct exec *x, struct tier_head *head)
 {
     struct tier_unit unit;
 
-    head->never = head->insns > TIER_MAX_INSNS;
-    if (!head->never) {
-        unit_make(x, head, &unit);
+    if (find_unit(x, head, &unit)) {
         head->entry = tier_count(x->sm->heads->tier, &unit);
         head->never = !head->entry;
     }
     return head->entry;
 }
 
-/* More of the loop may be decoded than when it was counted first. */
+/* More of the loop may be decoded than when it was counted first. False: there will be no translation. */
 static bool seek(const struct exec *x, struct tier_head *head)
 {
     struct tier_unit unit;
 
-    head->never = head->insns > TIER_MAX_INSNS;
-    if (head->never) {
-        return false;
+    if (find_unit(x, head, &unit)) {
+        head->entry = tier_seek(x->sm->heads->tier, &unit, head->entry);
+        head->never = !head->entry;
     }
-    unit_make(x, head, &unit);
-    head->entry = tier_seek(x->sm->heads->tier, &unit, head->entry);
-    head->never = !head->entry;
-    head->wait = 0;
-    return head->entry;
+    return !head->never;
 }
 
 /* A program that is launched again has its translations at once. What is made or on disk is for loops that are warm. */

@@ -234,10 +234,8 @@ static bool start(struct tier *tier)
 }
 
 /* With the lock: the unit's entry, which may be new. */
-static struct tier_entry *entry_take(struct tier *tier, const struct tier_unit *unit)
+static struct tier_entry *entry_take(struct tier *tier, const struct tier_unit *unit, size_t bytes, uint64_t hash)
 {
-    const size_t bytes = tier_unit_bytes(unit);
-    const uint64_t hash = hash_of(unit, bytes);
     struct tier_entry *entry = entry_find(tier, unit, bytes, hash);
 
     if (!entry) {
@@ -254,8 +252,11 @@ static struct tier_entry *entry_take(struct tier *tier, const struct tier_unit *
 
 struct tier_entry *tier_count(struct tier *tier, const struct tier_unit *unit)
 {
+    const size_t bytes = tier_unit_bytes(unit);
+    const uint64_t hash = hash_of(unit, bytes);
+
     pthread_mutex_lock(&tier->lock);
-    struct tier_entry *const entry = entry_take(tier, unit);
+    struct tier_entry *const entry = entry_take(tier, unit, bytes, hash);
     pthread_mutex_unlock(&tier->lock);
     return entry;
 }
@@ -273,8 +274,11 @@ bool tier_is_warm(const struct tier *tier, const struct tier_entry *entry, uint3
 
 struct tier_entry *tier_seek(struct tier *tier, const struct tier_unit *unit, struct tier_entry *counted)
 {
+    const size_t bytes = tier_unit_bytes(unit);
+    const uint64_t hash = hash_of(unit, bytes);
+
     pthread_mutex_lock(&tier->lock);
-    struct tier_entry *const entry = start(tier) ? entry_take(tier, unit) : NULL;
+    struct tier_entry *const entry = start(tier) ? entry_take(tier, unit, bytes, hash) : NULL;
     counted->users--;
     if (entry && entry->state == TIER_IS_COUNTED) {
         const uint64_t times = entry == counted ? 0 : __atomic_load_n(&counted->times, __ATOMIC_RELAXED);
