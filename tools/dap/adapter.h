@@ -120,6 +120,12 @@ void adapter_turn(struct adapter *adapter);
 /* The program goes on alone, until it ends. */
 void adapter_leave(struct adapter *adapter);
 
+/* A line of a source as the editor counts them; 0: none. */
+static inline json_int_t adapter_line(const struct adapter *adapter, uint32_t line)
+{
+    return (json_int_t)line - (adapter->lines_from_0 && line != 0 ? 1 : 0);
+}
+
 /* An event; behind the response, while a request is served. The body is given away. */
 void adapter_tell(struct adapter *adapter, const char *event, json_t *body);
 void adapter_say(struct adapter *adapter, const char *category, const char *bytes, size_t count);

@@ -139,7 +139,7 @@ static json_t *break_json(struct adapter *adapter, struct adapter_break *one)
     one->told_line = line;
     json_t *body = json_pack("{s:i, s:b}", "id", (int)one->number, "verified", one->told_verified ? 1 : 0);
     if (line != 0) {
-        json_object_set_new(body, "line", json_integer((json_int_t)line - (adapter->lines_from_0 ? 1 : 0)));
+        json_object_set_new(body, "line", json_integer(adapter_line(adapter, line)));
     }
     if (source) {
         json_object_set_new(body, "source", source);

@@ -208,7 +208,7 @@ static json_t *insn_json(const struct adapter *adapter, const struct loaded *loa
     uint32_t line = loaded->info ? info_line(loaded->info, insn, &file) : 0;
     if (line != 0) {
         json_object_set_new(one, "location", sources_of_line(adapter, loaded, file, &line));
-        json_object_set_new(one, "line", json_integer((json_int_t)line - (adapter->lines_from_0 ? 1 : 0)));
+        json_object_set_new(one, "line", json_integer(adapter_line(adapter, line)));
     }
     return one;
 }

@@ -32,7 +32,7 @@ static json_t *wait_json(const struct adapter *adapter, const struct tree_task *
     }
     if (line != 0) {
         json_object_set_new(one, "source", sources_of_line(adapter, loaded, file, &line));
-        json_object_set_new(one, "line", json_integer((json_int_t)line - (adapter->lines_from_0 && line != 0)));
+        json_object_set_new(one, "line", json_integer(adapter_line(adapter, line)));
     }
     return one;
 }

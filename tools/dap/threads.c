@@ -206,8 +206,7 @@ static json_t *frame_json(const struct adapter *adapter, const struct loaded *lo
     uint32_t line = frame->line;
     json_t *source = loaded && line != 0 ? sources_of_line(adapter, loaded, frame->file, &line) : NULL;
     json_t *one = json_pack("{s:i, s:o, s:i, s:i}", "id", (int)(threads_frame_id(adapter) + number), "name",
-                            wire_text(name, strlen(name)), "line",
-                            (int)line - (adapter->lines_from_0 && line != 0 ? 1 : 0), "column", 0);
+                            wire_text(name, strlen(name)), "line", (int)adapter_line(adapter, line), "column", 0);
 
     if (source) {
         json_object_set_new(one, "source", source);
