@@ -181,8 +181,8 @@ def test_failed_installation():
 
 def test_archive_without_our_qemu():
     with Scratch() as scratch:
-        scratch.replace("apt-get", "case \"$*\" in indextargets*) . /etc/os-release; "
-                                   "echo \"$VERSION_CODENAME main http://mirror.invalid/debian/\";; esac")
+        scratch.replace("apt-get", "case \"$*\" in 'update --print-uris') . /etc/os-release; "
+                                   "echo \"'http://mirror.invalid/debian/dists/$VERSION_CODENAME/main/binary-amd64/Packages.xz' x 0\";; esac")
         scratch.replace("apt-cache", "printf 'Version: 1:11.1.0+ds-1\\nVersion: 1:9.2.0-1\\nVersion: 1:10.01.0-1\\n'")
         status, output, errors = scratch.run(TOP / "tools/setup/qemu-source")
         assert status != 0 and not output and "no source package of QEMU 10.0" in errors, errors
@@ -191,9 +191,20 @@ def test_archive_without_our_qemu():
 
 def test_machine_without_debian_mirror():
     with Scratch() as scratch:
-        scratch.replace("apt-get", "case \"$*\" in indextargets*) echo 'other main http://mirror.invalid/';; esac")
+        scratch.replace("apt-get", "echo \"'http://mirror.invalid/dists/other/main/binary-amd64/Packages.xz' x 0\"")
         status, _, errors = scratch.run(TOP / "tools/setup/qemu-source")
         assert status != 0 and "no Debian entry" in errors and "QEMU_SRC=DIR" in errors, errors
+
+
+def test_mirror_without_indices():
+    """Images of containers have none."""
+    script = f"set -euo pipefail; apt_dir=/nowhere; . {TOP}/tools/setup/apt.sh; mirror_uri"
+    with Scratch() as scratch:
+        (scratch.path / "lists/partial").mkdir(parents=True)
+        (scratch.path / "apt.conf").write_text(f'Dir::State::Lists "{scratch.path}/lists";\n')
+        status, uri, errors = scratch.run(["bash", "-c", script], APT_CONFIG=str(scratch.path / "apt.conf"))
+        assert status == 0 and errors == "" and uri.startswith("http") and uri.endswith("/\n"), (status, uri, errors)
+        assert (status, uri, errors) == scratch.run(["bash", "-c", script])
 
 
 def fake_qemu(directory, without=()):
@@ -405,6 +416,7 @@ tap.main([
     ("a failed installation is shown", test_failed_installation),
     ("an archive without our QEMU is reported, with the way out", test_archive_without_our_qemu),
     ("a machine without a Debian mirror is reported", test_machine_without_debian_mirror),
+    ("the mirror is found on a machine without indices of packages", test_mirror_without_indices),
     ("QEMU_SRC that is no QEMU tree is refused", test_no_qemu_tree),
     ("a patch that does not apply is named", test_patch_does_not_apply),
     ("a patched file that is missing is named", test_patched_file_is_missing),

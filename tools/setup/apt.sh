@@ -19,9 +19,9 @@ debian_release() {
     (. /etc/os-release && echo "${VERSION_CODENAME:-}")
 }
 
-# the mirror this machine takes its own release from; nothing when there is none
+# the mirror this machine takes its own release from; nothing when there is none. It needs no index, which images of
+# containers have removed.
 mirror_uri() {
-    # shellcheck disable=SC2016 # apt expands these
-    apt-get indextargets --format '$(RELEASE) $(COMPONENT) $(REPO_URI)' 'Created-By: Packages' |
-        awk -v release="$(debian_release)" '$1 == release && $2 == "main" { print $3; exit }'
+    apt-get update --print-uris |
+        awk -v index_of="dists/$(debian_release)/main/" '!found && (at = index($1, index_of)) { print substr($1, 2, at - 2); found = 1 }'
 }
