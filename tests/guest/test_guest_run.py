@@ -18,6 +18,7 @@ import guests  # noqa: E402
 import tap  # noqa: E402
 
 WORDS = ["it's", 'a "word"', "$HOME", "two  spaces", "*", "", "back\\slash", "ünicode"]
+CROWD = int(os.environ.get("PPU_TEST_GUESTS", "3"))
 
 
 def guest_run(*arguments, share=None):
@@ -64,6 +65,37 @@ def test_ppu_is_listed():
         assert ppu.startswith("00:01.0 Processing accelerators [1200]: QEMU Parallel processing unit [1234:9955]"), ppu
         assert "Kernel driver in use: vfio-pci" in ppu, ppu
         assert done.stderr == "", done.stderr
+
+
+def test_several_at_once():
+    """Started in the same way from the same checkout, as a class does."""
+    crowd = [subprocess.Popen([TOP / "tools/guest-run", "--env", "SAID=", guests.PROGRAMS / "echo", str(number), f"guest {number}"],
+                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+             for number in range(1, CROWD + 1)]
+    consoles = set()
+    try:
+        while len(consoles) < CROWD:
+            assert all(run.poll() is None for run in crowd), (consoles, [run.communicate() for run in crowd if run.poll() is not None])
+            consoles |= {name for run in crowd for name in consoles_of(run.pid)}
+            time.sleep(0.01)
+        said = [run.communicate(timeout=120) for run in crowd]
+    finally:
+        for run in crowd:
+            run.terminate()
+            run.wait()
+    for number, (run, (output, errors)) in enumerate(zip(crowd, said), 1):
+        assert run.returncode == number and output == f"<guest {number}>\n", (number, run.returncode, output, errors)
+    assert all(Path(name).read_text().count("guest: running") == 1 for name in consoles), consoles
+
+
+def consoles_of(pid):
+    """Where the machine of that guest-run writes its console; nothing before it does."""
+    machine = machine_of(pid)
+    try:
+        name = os.readlink(f"/proc/{machine}/fd/1") if machine else ""
+    except FileNotFoundError:
+        name = ""
+    return [name] if name.endswith(".log") else []
 
 
 def machine_of(pid):
@@ -136,6 +168,7 @@ tap.main([
     ("with --deterministic a program's output and status come by the console", test_deterministic),
     ("the PPU is on the PCI bus, with vfio-pci as its driver [A1]", test_ppu_is_listed),
     ("a boot is shown on a terminal", test_progress),
+    ("guests that run at once from one checkout have a console each", test_several_at_once),
     ("a guest that takes too long is ended", test_time_limit),
     ("what QEMU says is shown when it does not start", test_qemu_that_fails),
     ("bad options are refused", test_bad_options),
