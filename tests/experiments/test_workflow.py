@@ -112,6 +112,41 @@ def on_slurm(study):
     assert study.rows() == rows, "the same bits, wherever a cell runs"
 
 
+# Does to a pod what Kubernetes would, as far as a job can tell: its command runs in its folder, with its variables.
+KUBECTL = """#!/usr/bin/env python3
+import json, os, subprocess, sys
+options = dict(word.split("=", 1) for word in sys.argv[3:] if "=" in word)
+spec = json.loads(options["--overrides"])["spec"]
+(one,), (volume,) = spec["containers"], spec["volumes"]
+assert sys.argv[1] == "run" and one["name"] == sys.argv[2] and {"--attach", "--rm", "--restart=Never"} <= set(sys.argv), sys.argv
+assert one["image"] == options["--image"] == "registry/ppu" and volume["persistentVolumeClaim"]["claimName"] == "claim", spec
+assert one["volumeMounts"] == [{"name": volume["name"], "mountPath": TOP}] and spec["securityContext"]["runAsUser"] == os.getuid()
+with open(FOLDER + "/pods", "a") as pods:
+    print(sys.argv[2], file=pods)
+settings = {each["name"]: each["value"] for each in one["env"]}
+sys.exit(subprocess.run(one["command"], cwd=one["workingDir"], env={"PATH": os.environ["PATH"]} | settings).returncode)
+"""
+
+
+def in_pods(study):
+    kubectl = study.folder / "bin/kubectl"
+    kubectl.parent.mkdir()
+    kubectl.write_text(KUBECTL.replace("TOP", repr(str(TOP))).replace("FOLDER", repr(str(study.folder))))
+    kubectl.chmod(0o755)
+    settings = {"PATH": f"{kubectl.parent}:{os.environ['PATH']}", "STUDY_CLAIM": "claim", "STUDY_IMAGE": "registry/ppu"}
+    options = ["--cluster-sync", str(TOP / "experiments/pod"), "--jobs", "2"]
+    done = study.run(*options, **settings | {"STUDY_CLAIM": ""})
+    assert done.returncode != 0 and "run a job on Kubernetes: STUDY_CLAIM is not set" in done.stderr, done
+    (study.folder / "broken").touch()
+    done = study.run(*options, **settings)
+    assert done.returncode != 0 and study.runs() == 4 and "gpcs=1 sms=2 grain=512: exit status 3: it is broken" in done.stderr, done
+    (study.folder / "broken").unlink()
+    done = study.run(*options, **settings)
+    assert done.returncode == 0 and study.runs() == 6 and len(study.rows()) == 4, (study.runs(), done)
+    pods = (study.folder / "pods").read_text().split()
+    assert len(set(pods)) == len(pods) == 6, pods
+
+
 if __name__ == "__main__":
     no_cluster = NO_ENGINE or cluster.missing()
     skip = f" # SKIP {NO_ENGINE}" if NO_ENGINE else ""
@@ -120,4 +155,5 @@ if __name__ == "__main__":
         ("what is wrong with a study is said before a cell runs" + skip, engine(refused)),
         ("the cells of a study run on Slurm, and have the same bits" + (f" # SKIP {no_cluster}" if no_cluster else ""),
          (lambda: None) if no_cluster else engine(on_slurm)),
+        ("the cells of a study run in pods, as far as they can tell" + skip, engine(in_pods)),
     ])
