@@ -30,11 +30,11 @@ def script(rows, plot, target):
     panels = series(rows, plot)
     lines = [f"set terminal svg size {420 * len(panels)},320 font 'sans,11' background 'white'", f"set output {quoted(str(target))}",
              f"set multiplot layout 1,{len(panels)} title {quoted(plot.get('title', plot['name']))} noenhanced",
-             "set key top right samplen 2 noenhanced", "set border 3", "set tics nomirror", "set grid ytics lc rgb '#dddddd'",
+             "set key below samplen 2 spacing 1.5 noenhanced", "set border 3", "set tics nomirror", "set grid ytics lc rgb '#dddddd'",
              f"set xlabel {quoted(plot.get('xlabel', plot['x']))} noenhanced",
              f"set ylabel {quoted(plot.get('ylabel', plot['y']))} noenhanced", "set yrange [0:*]"]
     if plot.get("scale") == "log":
-        lines += ["set logscale x 2", "set logscale y 10", "set yrange [*:*]"]
+        lines += ["set logscale x 2", "set logscale y 10", "set yrange [*:*]", "set format y '%.0s%c'"]
     number = 0
     for panel, of_lines in panels.items():
         parts = []
