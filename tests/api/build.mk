@@ -60,3 +60,7 @@ $(eval $(call ppu_test,api-channel_reuse,tests/api/test_channel_reuse.c tests/ap
 TIMEOUT_api-lost_answers := 240
 RUNTIME_api-lost_answers := $(BUILD)/kernels/faults.ppu
 $(eval $(call ppu_test,api-lost_answers,tests/api/test_lost_answers.c tests/api/api.c tests/api/script.c tests/api/machine_joined.c,$(API_JOINED_CFLAGS),$(JOINED_LIBS) $(API_REUSE_WRAPPED),asan tsan))
+
+# Where there is no machine at all. What the guest runs is built for this computer.
+$(eval $(call ppu_program,plain,api-memory-vfio,$(call api_sources,memory,guest),$(API_CFLAGS),ppu -pthread -lcmocka,$(BUILD)/plain/tests/api-memory-vfio))
+$(eval $(call ppu_script_test,api-absent,tests/api/test_absent.py,$(addprefix $(BUILD)/plain/tests/api-memory-,native vfio-user vfio) $(QEMU) firmware))

@@ -21,5 +21,7 @@ void transport_keep(struct ppu_transport *transport)
 
 void transport_close_kept(struct ppu_transport *transport)
 {
-    own_ops->close(transport);
+    if (transport) {
+        own_ops->close(transport);
+    }
 }

@@ -7,6 +7,7 @@ struct ppu_transport;
 
 /* From now on closing a device leaves its transport open. There is one such transport at a time. */
 void transport_keep(struct ppu_transport *transport);
+/* NULL: nothing, for a machine that has not started. */
 void transport_close_kept(struct ppu_transport *transport);
 
 #endif
