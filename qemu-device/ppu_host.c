@@ -74,6 +74,7 @@ static void *host_mcu_mem(void *opaque, uint32_t mcu_addr, uint32_t len_bytes)
 }
 
 /*
+ * A client that looks in the mailbox sees the vector there, and is not woken up.
  * The byte on `notify` may be lost when the client has hundreds unread: it means "at least
  * one vector was raised", which ones says VECTOR_PENDING.
  */
@@ -87,14 +88,19 @@ static void host_raise_vector(void *opaque, uint32_t vector)
         return;
     }
     trace_ppu_vector(s->config.instance, vector);
+    bool is_seen = s->mailbox && ppu_mailbox_raise(s->mailbox, 1u << vector);
     if (s->remote) {
-        ppu_remote_raise(s, vector);
-    } else if (msix_enabled(PCI_DEVICE(s))) {
+        if (!is_seen) {
+            ppu_remote_raise(s, vector);
+        }
+        return;
+    }
+    if (msix_enabled(PCI_DEVICE(s))) {
         before = outward_enter(s);
         msix_notify(PCI_DEVICE(s), vector);
         outward_leave(s, before);
     }
-    if (!s->mailbox || !ppu_mailbox_raise(s->mailbox, 1u << vector)) {
+    if (!is_seen) {
         qemu_chr_fe_write(&s->notify, &byte, 1);
     }
 }

@@ -3,11 +3,11 @@
 
 #include <errno.h>
 #include <poll.h>
-#include <sched.h>
 #include <sys/socket.h>
 
 #include "ppu/macros.h"
 #include "runtime/deadline.h"
+#include "runtime/look.h"
 
 #define ALL_VECTORS (~0u)
 #define SETTLE_LOOK_NS 20000u
@@ -39,36 +39,6 @@ void mailbox_ring(struct mailbox *mailbox, uint32_t channel, uint32_t put)
     if (!ppu_mailbox_ring(mailbox->shared, channel, put)) {
         wake_up(mailbox);
     }
-}
-
-static uint32_t look_until(struct mailbox *mailbox, uint64_t now_ns, uint64_t until_ns)
-{
-    uint32_t vectors = 0;
-
-    while ((vectors = ppu_mailbox_take(&mailbox->shared->vectors)) == 0 && now_ns < until_ns) {
-        uint64_t before_ns = now_ns;
-        sched_yield();
-        now_ns = clock_ns();
-        if (now_ns - before_ns >= PPU_POLL_CROWDED_NS) {
-            ppu_poll_crowded(&mailbox->poll, now_ns);
-            break;
-        }
-    }
-    return vectors;
-}
-
-/* Vectors that come within the time that looking is worth. */
-static uint32_t look_for_vectors(struct mailbox *mailbox, uint64_t now_ns, uint64_t timeout_ns)
-{
-    uint32_t window_ns = ppu_poll_begin(&mailbox->poll, now_ns);
-
-    if (window_ns == 0) {
-        return 0;
-    }
-    ppu_mailbox_look(&mailbox->shared->client_looks, true);
-    uint32_t vectors = look_until(mailbox, now_ns, now_ns + PPU_MIN(window_ns, timeout_ns));
-    ppu_mailbox_look(&mailbox->shared->client_looks, false);
-    return vectors;
 }
 
 /* Takes the bytes that are there. False: QEMU has gone. */
@@ -106,7 +76,7 @@ uint32_t mailbox_wait(struct mailbox *mailbox, uint64_t timeout_ns)
 {
     uint64_t began_ns = clock_ns();
     uint64_t deadline_ns = deadline_after(timeout_ns);
-    uint32_t vectors = look_for_vectors(mailbox, began_ns, timeout_ns);
+    uint32_t vectors = look_for_vectors(mailbox->shared, &mailbox->poll, began_ns, timeout_ns);
 
     if (vectors == 0) {
         vectors = sleep_until(mailbox, deadline_ns);

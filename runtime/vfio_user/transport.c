@@ -23,6 +23,7 @@
 #include "ppu/regs.h"
 #include "runtime/deadline.h"
 #include "runtime/error.h"
+#include "runtime/look.h"
 #include "runtime/mapping.h"
 #include "runtime/range.h"
 #include "runtime/transport.h"
@@ -43,7 +44,8 @@ struct remote_ppu {
     struct range_pool bus_memory;
     struct ppu_mailbox *mailbox; /* NULL: the server has none */
     uint64_t mailbox_bytes;
-    bool unsettled; /* something was written by a message that the server may not have read; any thread */
+    struct ppu_poll poll; /* of whoever waits */
+    bool unsettled;       /* something was written by a message that the server may not have read; any thread */
 };
 
 static struct remote_ppu *ppu_of(struct ppu_transport *transport)
@@ -198,15 +200,17 @@ static void remote_system_free(struct ppu_transport *transport, const struct ppu
 
 /* ---- interrupts ---- */
 
-static uint32_t remote_wait(struct ppu_transport *transport, uint64_t timeout_ns)
+static uint32_t taken(struct remote_ppu *ppu)
 {
-    struct remote_ppu *ppu = ppu_of(transport);
+    return ppu->mailbox ? ppu_mailbox_take(&ppu->mailbox->vectors) : 0;
+}
+
+/* An event may be there for a vector that was taken long ago. */
+static uint32_t sleep_for_vectors(struct remote_ppu *ppu, uint64_t timeout_ns)
+{
     struct timespec timeout = { .tv_sec = (time_t)(timeout_ns / NS_PER_S), .tv_nsec = (long)(timeout_ns % NS_PER_S) };
     uint32_t vectors = 0;
 
-    if (connection_is_gone(&ppu->connection)) {
-        return ALL_VECTORS;
-    }
     if (ppoll(ppu->event, PPU_ARRAY_SIZE(ppu->event), &timeout, NULL) <= 0) {
         return 0;
     }
@@ -217,6 +221,25 @@ static uint32_t remote_wait(struct ppu_transport *transport, uint64_t timeout_ns
         }
     }
     return ppu->event[PPU_MAX_VECTORS].revents != 0 ? ALL_VECTORS : vectors;
+}
+
+/* The server signals no event for a vector that it raises while somebody looks for it in the mailbox. */
+static uint32_t remote_wait(struct ppu_transport *transport, uint64_t timeout_ns)
+{
+    struct remote_ppu *ppu = ppu_of(transport);
+    const uint64_t began_ns = clock_ns();
+
+    if (connection_is_gone(&ppu->connection)) {
+        return ALL_VECTORS;
+    }
+    uint32_t vectors = ppu->mailbox ? look_for_vectors(ppu->mailbox, &ppu->poll, began_ns, timeout_ns) : 0;
+    vectors |= taken(ppu);
+    if (vectors == 0) {
+        const uint64_t looked_ns = clock_ns() - began_ns;
+        vectors = sleep_for_vectors(ppu, timeout_ns > looked_ns ? timeout_ns - looked_ns : 0) | taken(ppu);
+    }
+    ppu_poll_end(&ppu->poll, clock_ns() - began_ns);
+    return vectors;
 }
 
 /* ---- open and close ---- */

@@ -190,6 +190,141 @@ static void kept_vram(void **state)
     munmap((void *)(uintptr_t)kept, 4096);
 }
 
+/* ---- interrupts ---- */
+
+/* What libppu has mapped of that name. */
+static void *mapped(const char *name)
+{
+    FILE *maps = fopen("/proc/self/maps", "r");
+    char line[512];
+    void *at = NULL;
+
+    assert_non_null(maps);
+    while (!at && fgets(line, sizeof(line), maps)) {
+        at = strstr(line, name) ? (void *)(uintptr_t)strtoull(line, NULL, 16) : NULL;
+    }
+    fclose(maps);
+    assert_non_null(at);
+    return at;
+}
+
+/* Of all eventfds of this process: how often they were signalled since they were read. */
+static uint64_t signals(void)
+{
+    uint64_t sum = 0;
+
+    for (int fd = 0; fd < 1024; fd++) {
+        char path[64], line[128];
+        unsigned long long count;
+        snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", fd);
+        FILE *info = fopen(path, "r");
+        while (info && fgets(line, sizeof(line), info)) {
+            sum += sscanf(line, "eventfd-count: %llx", &count) == 1 ? count : 0;
+        }
+        if (info) {
+            fclose(info);
+        }
+    }
+    return sum;
+}
+
+/* A block of nothing but its event. */
+static struct ppu_event submit_nothing(struct ppu_channel *channel)
+{
+    struct ppu_block *block = NULL;
+    struct ppu_event event;
+
+    assert_int_equal(ppu_block_begin(channel, &block), PPU_OK);
+    assert_int_equal(ppu_block_submit(block, &event), PPU_OK);
+    return event;
+}
+
+/* Signals that came for a block, when its vector is in the mailbox. */
+static uint64_t signals_of_block(struct ppu_channel *channel, struct ppu_mailbox *mailbox, bool looks)
+{
+    const uint64_t deadline_ns = deadline_after(WAIT_NS), before = signals();
+
+    ppu_mailbox_look(&mailbox->client_looks, looks);
+    struct ppu_event event = submit_nothing(channel);
+    while (__atomic_load_n(&mailbox->vectors, __ATOMIC_SEQ_CST) == 0) {
+        assert_true(deadline_left(deadline_ns) > 0);
+        sleep_ns(NS_PER_MS);
+    }
+    do { /* the server signals after it has written into the mailbox */
+        sleep_ns(20 * NS_PER_MS);
+    } while (!looks && signals() == before && deadline_left(deadline_ns) > 0);
+    const uint64_t came = signals() - before;
+    ppu_mailbox_look(&mailbox->client_looks, false);
+    assert_int_equal(ppu_event_wait(&event, WAIT_NS), PPU_OK);
+    return came;
+}
+
+static void signals_nobody_who_looks(void **state)
+{
+    struct ppu_device *device = open_ppu(0);
+    struct ppu_context *context = NULL;
+    struct ppu_channel *channel = NULL;
+    struct ppu_mailbox *mailbox = mapped("memfd:ppu-mailbox");
+
+    (void)state;
+    assert_int_equal(ppu_context_create(device, &context), PPU_OK);
+    assert_int_equal(ppu_channel_create(context, NULL, &channel), PPU_OK);
+    struct ppu_event first = submit_nothing(channel);
+    assert_int_equal(ppu_event_wait(&first, WAIT_NS), PPU_OK);
+    for (int turn = 0; turn < 3; turn++) {
+        (void)ppu_mailbox_take(&mailbox->vectors);
+        assert_int_equal(signals_of_block(channel, mailbox, true), 0);
+        (void)ppu_mailbox_take(&mailbox->vectors);
+        assert_int_not_equal(signals_of_block(channel, mailbox, false), 0);
+    }
+    ppu_channel_destroy(channel);
+    ppu_context_destroy(context);
+    ppu_device_close(device);
+}
+
+struct watch {
+    const struct ppu_mailbox *mailbox;
+    bool seen, end; /* atomic */
+};
+
+static void *watch_looks(void *opaque)
+{
+    struct watch *watch = opaque;
+
+    while (!__atomic_load_n(&watch->end, __ATOMIC_SEQ_CST)) {
+        if (ppu_mailbox_is_looked_at(&watch->mailbox->client_looks)) {
+            __atomic_store_n(&watch->seen, true, __ATOMIC_SEQ_CST);
+        }
+    }
+    return NULL;
+}
+
+/* Waits that are short let the next ones look. */
+static void looks_before_it_sleeps(void **state)
+{
+    const uint64_t deadline_ns = deadline_after(2 * WAIT_NS);
+    struct ppu_device *device = open_ppu(0);
+    struct ppu_context *context = NULL;
+    struct ppu_channel *channel = NULL;
+    struct watch watch = { .mailbox = mapped("memfd:ppu-mailbox") };
+    pthread_t watcher;
+
+    (void)state;
+    assert_int_equal(ppu_context_create(device, &context), PPU_OK);
+    assert_int_equal(ppu_channel_create(context, NULL, &channel), PPU_OK);
+    assert_int_equal(pthread_create(&watcher, NULL, watch_looks, &watch), 0);
+    while (!__atomic_load_n(&watch.seen, __ATOMIC_SEQ_CST) && deadline_left(deadline_ns) > 0) {
+        struct ppu_event event = submit_nothing(channel);
+        assert_int_equal(ppu_event_wait(&event, WAIT_NS), PPU_OK);
+    }
+    __atomic_store_n(&watch.end, true, __ATOMIC_SEQ_CST);
+    pthread_join(watcher, NULL);
+    assert_true(watch.seen);
+    ppu_channel_destroy(channel);
+    ppu_context_destroy(context);
+    ppu_device_close(device);
+}
+
 /* ---- the mailbox, by messages that libppu does not send ---- */
 
 #define RUNG 3u
@@ -553,12 +688,20 @@ static void killed_server(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nobody_there),      cmocka_unit_test(several_clients),
-        cmocka_unit_test(by_name),           cmocka_unit_test(kept_vram),
-        cmocka_unit_test(kept_mailbox),      cmocka_unit_test(mailbox_of_a_client),
-        cmocka_unit_test(killed_client),     cmocka_unit_test(refused_snapshot),
-        cmocka_unit_test(stopped_server),    cmocka_unit_test(limits_of_a_machine_that_stands_still),
-        cmocka_unit_test(crowd_at_the_door), cmocka_unit_test(full_socket),
+        cmocka_unit_test(nobody_there),
+        cmocka_unit_test(several_clients),
+        cmocka_unit_test(by_name),
+        cmocka_unit_test(kept_vram),
+        cmocka_unit_test(signals_nobody_who_looks),
+        cmocka_unit_test(looks_before_it_sleeps),
+        cmocka_unit_test(kept_mailbox),
+        cmocka_unit_test(mailbox_of_a_client),
+        cmocka_unit_test(killed_client),
+        cmocka_unit_test(refused_snapshot),
+        cmocka_unit_test(stopped_server),
+        cmocka_unit_test(limits_of_a_machine_that_stands_still),
+        cmocka_unit_test(crowd_at_the_door),
+        cmocka_unit_test(full_socket),
         cmocka_unit_test(killed_server),
     };
 
