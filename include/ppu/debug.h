@@ -14,7 +14,7 @@
 #include "ppu/limits.h"
 #include "ppu/token.h"
 
-#define PPU_DEBUG_VERSION 2u
+#define PPU_DEBUG_VERSION 3u
 #define PPU_DEBUG_ALIVE_NS 3000000000ull
 #define PPU_DEBUG_LOOK_NS 2000000u /* of the host: the device looks at the box so often while it has an owner */
 #define PPU_DEBUG_DATA 8192u       /* bytes of an answer, at most */
@@ -39,7 +39,11 @@ enum ppu_debug_status {
     PPU_DEBUG_NO_SUCH_WARP = 2,
     PPU_DEBUG_NOT_MAPPED = 3, /* an address that the task cannot reach; system memory, which is not read */
     PPU_DEBUG_RUNS = 4,       /* the task does not stand still */
-    PPU_DEBUG_STATUSES = 5,
+    PPU_DEBUG_NO_RECORD = 5,  /* nothing is recorded: RECORD was not asked for */
+    PPU_DEBUG_UNORDERED = 6,  /* SMs run on threads of the host, whose order is not known */
+    PPU_DEBUG_PAST = 7,       /* what is past is not changed */
+    PPU_DEBUG_NO_ROOM = 8,    /* the host has no memory for it */
+    PPU_DEBUG_STATUSES = 9,
 };
 
 /* Memories, as enum ppu_debug_space (debug_info.h) numbers them. */
@@ -63,6 +67,19 @@ enum ppu_debug_memory {
 #define PPU_DEBUG_ONE_TASK (1u << 0) /* the task `number` (ppu_debug_task.task) of a context alone */
 /* Flags of a step. */
 #define PPU_DEBUG_IN_RANGE (1u << 0) /* until an instruction that lies in no range; else one instruction */
+/* Flags of RECORD. */
+#define PPU_DEBUG_RECORDS (1u << 0)
+
+/* What is sought backwards (`flags` of BACK): the last before what the state is now. */
+enum ppu_debug_back {
+    PPU_DEBUG_BACK_INSN = 0,     /* instruction of the warp in which the lane was active */
+    PPU_DEBUG_BACK_OUT = 1,      /* the same, outside of the ranges */
+    PPU_DEBUG_BACK_ENTRY = 2,    /* the same, with which it came into the ranges; it may be the one that it is at */
+    PPU_DEBUG_BACK_STOP = 3,     /* breakpoint that a warp came to, or change of watched memory */
+    PPU_DEBUG_BACK_REGISTER = 4, /* instruction that wrote vector register `number` of the lane */
+    PPU_DEBUG_BACK_MEMORY = 5,   /* instruction that wrote one of `count` bytes */
+    PPU_DEBUG_BACKS = 6,
+};
 
 /* Names a warp that is on an SM. A CTA that has left since is found by `start` and `cta` not being its own. */
 struct ppu_debug_at {
@@ -167,8 +184,27 @@ enum ppu_debug_why {
     PPU_DEBUG_ENTERED = 4,
     PPU_DEBUG_FAULTED = 5, /* id: code of fault.def; value[0]: the address */
     PPU_DEBUG_DIVERGED = 6,
-    PPU_DEBUG_ENDED = 7, /* what was stepped has ended or left its SM */
+    PPU_DEBUG_ENDED = 7,  /* what was stepped has ended or left its SM */
+    PPU_DEBUG_WRITES = 8, /* it has gone back; the instruction writes what was sought */
+    PPU_DEBUG_TURNED = 9, /* id: enum ppu_debug_turning */
 };
+
+/* Why the way back or forth has come to an end. */
+enum ppu_debug_turning {
+    PPU_DEBUG_BEGIN = 0,      /* of what is recorded */
+    PPU_DEBUG_PRESENT = 1,    /* what is executed next was not executed before */
+    PPU_DEBUG_INTERFERED = 2, /* the present has come back: somebody changes tasks or their memory */
+    PPU_DEBUG_DIFFERED = 3,   /* the same: executed again the kernels did something else */
+};
+
+/* What is recorded; all in instructions and CTAs that were taken. */
+struct ppu_debug_record {
+    uint64_t units;
+    uint64_t at;    /* `units`: the present */
+    uint32_t pages; /* of 4 KiB */
+    uint32_t reserved;
+};
+PPU_ASSERT_SIZE(struct ppu_debug_record, 24);
 
 /* Why a context stands still: one of its warps has stopped. */
 struct ppu_debug_event {

@@ -8,6 +8,7 @@
 #include "qemu-device/core/core_state.h"
 #include "qemu-device/core/dist/census.h"
 #include "qemu-device/core/dist/dist.h"
+#include "qemu-device/core/history.h"
 #include "qemu-device/core/mcu.h"
 #include "qemu-device/core/memory/clear.h"
 #include "qemu-device/core/memory/dma.h"
@@ -211,6 +212,7 @@ void core_bottom_half(struct core *core)
 
 void core_pause(struct core *core)
 {
+    history_return(core); /* memory is saved from now on */
     core->paused = true;
     sm_pool_pause(core);
 }

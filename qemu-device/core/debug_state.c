@@ -5,6 +5,7 @@
 #include "qemu-device/core/core_state.h"
 #include "qemu-device/core/dist/run_time.h"
 #include "qemu-device/core/dist/slot.h"
+#include "qemu-device/core/history.h"
 
 #include "ppu/task.h"
 
@@ -26,6 +27,7 @@ bool debug_init(struct core *core)
 
 void debug_destroy(struct core *core)
 {
+    history_free(core);
     pthread_mutex_destroy(&core->debug.watching);
     pthread_mutex_destroy(&core->debug.lock);
     free(core->debug.mark);
@@ -129,7 +131,8 @@ void debug_ended(struct core *core, uint32_t context, uint32_t task)
 
 bool debug_stands(const struct core *core, uint32_t context, uint32_t task)
 {
-    return debug_halts(core, context) || (held_end(core) != 0 && is_held(core, pack(context, task)));
+    return history_is_away(core) || debug_halts(core, context) ||
+           (held_end(core) != 0 && is_held(core, pack(context, task)));
 }
 
 bool debug_stands_in(const struct core *core, uint32_t context)
@@ -177,6 +180,7 @@ void debug_forget(struct core *core)
 {
     struct debug *debug = &core->debug;
 
+    history_free(core);
     __atomic_store_n(&debug->on, 0, __ATOMIC_SEQ_CST);
     drop_step(debug);
     for (uint32_t context = 0; context < core->config.contexts; context++) {
@@ -220,6 +224,16 @@ void debug_stop(struct core *core, uint32_t context, uint32_t task, struct ppu_d
     if (debug->one_task == 0 || task == PPU_TASK_NULL || !debug_hold(core, context, task)) {
         debug_halt(core, context, true);
     }
+    if (debug->history) {
+        debug->history->phase = HISTORY_STANDS;
+    }
+    debug_tell(core, context, event);
+}
+
+void debug_tell(struct core *core, uint32_t context, struct ppu_debug_event *event)
+{
+    struct debug *debug = &core->debug;
+
     pthread_mutex_lock(&debug->lock);
     event->context = context;
     event->number = debug->events + 1;

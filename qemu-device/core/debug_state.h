@@ -14,6 +14,7 @@
 #include "qemu-device/core/sm/lanes.h"
 
 struct core;
+struct history;
 
 struct debug_break {
     bool set;
@@ -68,7 +69,8 @@ struct debug {
     uint32_t events;
     struct ppu_debug_event event[PPU_DEBUG_EVENTS];
     /* of the host lock */
-    uint32_t owner; /* that is served; 0: none */
+    struct history *history; /* NULL: nobody wants to go back */
+    uint32_t owner;          /* that is served; 0: none */
     uint32_t alive;
     uint64_t alive_ns;
     uint32_t sessions;
@@ -86,6 +88,8 @@ void debug_forget_context(struct core *core, uint32_t context);
 /* A warp of a task stops, and with it the context, or the task alone; the event gets its number. `task`: its handle, or
  * PPU_TASK_NULL when no warp has stopped. [sm] */
 void debug_stop(struct core *core, uint32_t context, uint32_t task, struct ppu_debug_event *event);
+/* Tells the debugger, and stops nothing. [any] */
+void debug_tell(struct core *core, uint32_t context, struct ppu_debug_event *event);
 /* The context's warps stand still, or go on. Time of a task that stands still does not count. [any] */
 void debug_halt(struct core *core, uint32_t context, bool halt);
 bool debug_halts(const struct core *core, uint32_t context);

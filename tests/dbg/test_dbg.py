@@ -103,6 +103,63 @@ def entries():
     has(output, "Entry, work at kernel.cl:", "done, all is right")
 
 
+def record(*orders, program=(), status=0):
+    process = start(orders, *program, options=("--batch", "--record"))
+    output, _ = process.communicate(timeout=100)
+    assert process.returncode == status, (process.returncode, output)
+    return output
+
+
+def goes_back():
+    """Line by line, over a function and into it, by instructions, to its call, to breakpoints, and forth again."""
+    output = record("tbreak 14", "run", "p other", "reverse-next", "p other - n", "rn", "rn", "reverse-next 2", "p i", "p part[l]",
+                    "reverse-stepi", "info record", "continue", "p other", "delete", "continue")
+    has(output, "work at kernel.cl:14", "other = 1002\n", "work at kernel.cl:13", "other - n = -998\n", "work at kernel.cl:12",
+        "work at kernel.cl:11", "work at kernel.cl:10", "work at kernel.cl:9", "i = 0\n", "part[l] = 0\n",
+        " instructions and starts of CTAs, at ", "The history ends here", "work at kernel.cl:14", "other = 1002\n", "done, all is right")
+    output = record("tbreak 11", "run", "reverse-step", "reverse-step", "rs", "bt", "reverse-finish", "reverse-continue", "reverse-step", "tbreak 10",
+                    "continue", "break 4", "rc", "p b == 2 * a", "delete", "continue", "continue")
+    has(output, "work at kernel.cl:11", "work at kernel.cl:10", "at kernel.cl:", "#0  twice at kernel.cl:", "#1  work at kernel.cl:9", "work at kernel.cl:9",
+        "No more reverse-execution history.", "No more reverse-execution history.", "work at kernel.cl:10",
+        "twice at kernel.cl:4", "b == 2 * a = 1\n", "The history ends here", "done, all is right")
+
+
+def last_writes():
+    output = record("break 14 if i % 64 == 5", "run", "last-write other", "last-write part[l ^ 1]", "p part[l ^ 1]", "continue", "lane 2", "lw other",
+                    "p other", "continue", "last-write part[3]", "set var part[3] = 1", "p $v0 == $v0", "continue", "last-write out[i]", "last-write $v4000",
+                    "last-write 5", "continue", "delete", "continue", status=1)
+    has(output, "Breakpoint 1", "Last write, work at kernel.cl:11", "Last write, work at kernel.cl:9", "part[l ^ 1] = 0\n", "The history ends here",
+        "lane 2", "Last write, work at kernel.cl:13", "other = 6\n", "The history ends here", "Last write, work at kernel.cl:9",
+        "The history ends here", "No more reverse-execution history.", "The history ends here", "done, all is right")
+    assert "part[3] : what is past cannot be changed" in output and "last-write 5" not in output, output
+
+
+def back_from_a_fault():
+    output = record("run", "reverse-step", "p nowhere", "reverse-next", "continue", "bt", "continue", program=["fault"])
+    has(output, "Fault UNMAPPED", "fault at kernel.cl:19", "nowhere = 0x4000000000", "fault at kernel.cl:18", "The history ends here",
+        "fault at kernel.cl:19", "read: error -14")
+
+
+def nothing_recorded():
+    output = debug("break 14", "run", "reverse-step", "info record", "record", "record maybe", "reverse-finish", "kill", status=1)
+    has(output, "cannot go back: nothing is recorded", "cannot tell what is recorded: nothing is recorded",
+        "cannot record: the SMs run on several threads of the host", "record [stop]", "cannot go back out of a kernel: nobody has called it")
+    output = debug("record", "break 14", "run", "rsi", "record stop", "rsi", "delete", "bt", "continue", status=1)
+    has(output, "[recording]", "Breakpoint 1", "work at kernel.cl:1", "[not recording]",
+        "cannot go back: nothing is recorded", "work at kernel.cl:14", "done, all is right")
+
+
+def disappears_in_the_past():
+    process = start(["break 14", "run", "reverse-stepi 20", "echo stands"], options=("--record",))
+    for line in process.stdout:
+        if line == "stands\n":
+            break
+    process.kill()
+    output = process.stdout.read()
+    assert "done, all is right" in output, output
+    process.wait()
+
+
 def interrupted():
     for scope in ("all", "task"):
         interrupt(scope)
@@ -259,6 +316,11 @@ if __name__ == "__main__":
         ("a fault stops before anybody is told", faults),
         ("kernels stop at their entry", entries),
         ("a kernel without an end is interrupted, changed, and goes on", interrupted),
+        ("a recorded kernel goes back by lines, functions, instructions and breakpoints", goes_back),
+        ("a recorded kernel goes back to the last write of a variable, of memory and of a register", last_writes),
+        ("a recorded kernel goes back from a fault", back_from_a_fault),
+        ("what was not recorded is not taken back, which is said", nothing_recorded),
+        ("a debugger that disappears in the past leaves the present", disappears_in_the_past),
         ("the tree of tasks tells who launched whom, and where those above wait", tree_of_tasks),
         ("one task stands while others run and end", one_task_stands),
         ("two tasks stand, and go on one by one", two_tasks_stand),

@@ -154,7 +154,7 @@ static uint64_t some_address(void)
 
 static void near_request(void)
 {
-    struct ppu_debug_request request = { .op = fuzz_below(&play.in, 24) };
+    struct ppu_debug_request request = { .op = fuzz_below(&play.in, 27) };
 
     request.slot = fuzz_below(&play.in, SLOTS + 1);
     request.at = play.at[fuzz_below(&play.in, PPU_ARRAY_SIZE(play.at))];
@@ -178,7 +178,7 @@ static void any_request(void)
     struct ppu_debug_request request;
 
     fuzz_bytes(&play.in, &request, sizeof(request));
-    request.op = request.op % 26;
+    request.op = request.op % 28;
     send(&request);
 }
 

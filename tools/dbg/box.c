@@ -200,12 +200,18 @@ const char *box_view(struct box *box, struct view *view)
 
 const char *box_why(const struct box *box)
 {
+    static const char unordered[] = "the SMs run on several threads of the host: `record` before `run`, or start the "
+                                    "machine with --sm-threads 0";
     static const char *const words[] = {
         [PPU_DEBUG_OK] = "nothing is wrong",
         [PPU_DEBUG_BAD_REQUEST] = "the device does not know this request",
         [PPU_DEBUG_NO_SUCH_WARP] = "the warp has left",
         [PPU_DEBUG_NOT_MAPPED] = "the kernel cannot reach this address",
         [PPU_DEBUG_RUNS] = "the kernel runs",
+        [PPU_DEBUG_NO_RECORD] = "nothing is recorded",
+        [PPU_DEBUG_UNORDERED] = unordered,
+        [PPU_DEBUG_PAST] = "what is past cannot be changed",
+        [PPU_DEBUG_NO_ROOM] = "the host has no memory for it",
         [PPU_DEBUG_STATUSES] = "the device is gone, or has another debugger",
     };
 

@@ -128,6 +128,74 @@ static void do_finish(struct session *session, const char *rest)
     session_wait(session);
 }
 
+/* ---- going back ---- */
+
+static void do_record(struct session *session, const char *rest)
+{
+    const bool on = *rest == 0;
+
+    if (!on && strcmp(rest, "stop") != 0) {
+        session_complain(session, "record [stop]");
+    } else if (session_record(session, on)) {
+        fputs(on ? "[recording]\n" : "[not recording]\n", session->out);
+    }
+}
+
+static void back(struct session *session, const char *rest, enum session_back how)
+{
+    uint32_t count = 1;
+
+    if (*rest != 0 && !read_number(session, rest, &count)) {
+        return;
+    }
+    session_back(session, how, count);
+    session_wait(session);
+}
+
+static void do_reverse_step(struct session *session, const char *rest)
+{
+    back(session, rest, BACK_BY_LINE);
+}
+
+static void do_reverse_next(struct session *session, const char *rest)
+{
+    back(session, rest, BACK_OVER);
+}
+
+static void do_reverse_stepi(struct session *session, const char *rest)
+{
+    back(session, rest, BACK_BY_INSN);
+}
+
+static void do_reverse_finish(struct session *session, const char *rest)
+{
+    back(session, rest, BACK_OUT);
+}
+
+static void do_reverse_continue(struct session *session, const char *rest)
+{
+    back(session, rest, BACK_TO_STOP);
+}
+
+static void do_last_write(struct session *session, const char *rest)
+{
+    struct value value;
+
+    if (!session_refresh(session)) {
+        session_complain(session, "no kernel stands still");
+    } else if (evaluate(session, rest, &value)) {
+        const uint64_t bytes = value.kind == VALUE_OBJECT ? info_bytes(value.type) : 0;
+        if (value.kind == VALUE_REGISTER && value.bank == 'v') {
+            session_back_to_register(session, value.reg);
+        } else if (bytes != 0 && bytes <= sizeof(uint64_t) && (bytes & (bytes - 1)) == 0) {
+            session_back_to_memory(session, value.space, value.address, (uint32_t)bytes);
+        } else {
+            session_complain(session, "%s: it is no vector register, and not 1, 2, 4 or 8 bytes of memory", rest);
+        }
+        session_wait(session);
+    }
+}
+
 static void do_kill(struct session *session, const char *rest)
 {
     (void)rest;
@@ -512,7 +580,7 @@ static void do_info(struct session *session, const char *rest)
         { "kernels", show_kernels },    { "ctas", show_ctas },     { "warps", show_warps },
         { "lanes", show_lanes },        { "tokens", show_tokens }, { "registers", show_registers },
         { "locals", show_locals },      { "args", show_locals },   { "breakpoints", show_points },
-        { "watchpoints", show_points }, { "tasks", show_tasks },
+        { "watchpoints", show_points }, { "tasks", show_tasks },   { "record", show_record },
     };
     const size_t bytes = strlen(rest);
 
@@ -522,7 +590,8 @@ static void do_info(struct session *session, const char *rest)
             return;
         }
     }
-    session_complain(session, "info kernels, tasks, ctas, warps, lanes, tokens, registers, locals or breakpoints");
+    session_complain(session,
+                     "info kernels, tasks, ctas, warps, lanes, tokens, registers, locals, breakpoints or record");
 }
 
 static void do_echo(struct session *session, const char *rest)
@@ -562,6 +631,16 @@ static const struct command {
     { "next", "n", do_next, "[COUNT]", "the same, over the functions that the line calls" },
     { "stepi", "si", do_stepi, "[COUNT]", "let the warp execute one instruction" },
     { "finish", "fin", do_finish, "", "let the warp go until it has left the function" },
+    { "record", NULL, do_record, "[stop]",
+      "record what kernels do from now on, so that it can be taken back; before `run`, as SMs take turns then" },
+    { "reverse-step", "rs", do_reverse_step, "[COUNT]", "go back to where the line begins, or the line before" },
+    { "reverse-next", "rn", do_reverse_next, "[COUNT]", "the same, over the functions that the line before called" },
+    { "reverse-stepi", "rsi", do_reverse_stepi, "[COUNT]", "go back by one instruction of the warp" },
+    { "reverse-continue", "rc", do_reverse_continue, "[COUNT]",
+      "go back to the last breakpoint, or the last change of watched memory" },
+    { "reverse-finish", NULL, do_reverse_finish, "", "go back to where the function was called" },
+    { "last-write", "lw", do_last_write, "EXPRESSION",
+      "go back to what wrote a variable, memory of at most 8 bytes or a vector register of the lane ($v3) last" },
     { "kill", "k", do_kill, "", "end the program" },
     { "kernel", NULL, do_kernel, "[NUMBER]", "look at another kernel; without a number, say what the focus is" },
     { "cta", "block", do_cta, "[X,Y,Z]", "look at another CTA" },
@@ -571,7 +650,8 @@ static const struct command {
     { "set", NULL, do_set, "[var] EXPRESSION = EXPRESSION", "write a variable, memory or a register" },
     { "x", NULL, do_examine, "[/COUNT FORMAT SIZE] EXPRESSION",
       "words of memory; x d u f as in print, b h w g for 1, 2, 4, 8 bytes" },
-    { "info", "i", do_info, "kernels | tasks | ctas | warps | lanes | tokens | registers | locals | breakpoints",
+    { "info", "i", do_info,
+      "kernels | tasks | ctas | warps | lanes | tokens | registers | locals | breakpoints | record",
       "what there is; tasks: a tree of which threads launched which; * marks the focus" },
     { "backtrace", "bt", do_backtrace, "", "the functions that the focus is in" },
     { "frame", "f", do_frame, "[NUMBER]", "look at the variables of another of these functions" },
@@ -618,6 +698,13 @@ static void do_help(struct session *session, const char *rest)
     }
 }
 
+/* Behind the first part of a word that has one; elsewhere it is a minus. */
+static bool has_hyphen(const char *text, size_t at)
+{
+    return text[at] == '-' &&
+           ((at == 7 && strncmp(text, "reverse", 7) == 0) || (at == 4 && strncmp(text, "last", 4) == 0));
+}
+
 bool command_execute(struct session *session, const char *line)
 {
     char text[LINE_BYTES], word[LINE_BYTES];
@@ -630,7 +717,7 @@ bool command_execute(struct session *session, const char *line)
     if (text[0] == 0 || text[0] == '#') {
         return true;
     }
-    while (isalpha((unsigned char)text[bytes])) {
+    while (isalpha((unsigned char)text[bytes]) || has_hyphen(text, bytes)) {
         bytes++;
     }
     snprintf(word, sizeof(word), "%.*s", (int)bytes, text);

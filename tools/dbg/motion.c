@@ -6,6 +6,7 @@
 #include "ppu/fault.h"
 #include "ppu/macros.h"
 #include "ppu/task.h"
+#include "tools/dbg/motion.h"
 #include "tools/dbg/points.h"
 #include "tools/dbg/session.h"
 #include "tools/dbg/value.h"
@@ -57,6 +58,32 @@ static uint32_t first_active(const struct ppu_debug_warp *warp)
         }
     }
     return 0;
+}
+
+/* Why the way back or forth has come to an end. */
+void motion_say_turning(struct session *session, const struct ppu_debug_event *event)
+{
+    static const char *const words[] = {
+        [PPU_DEBUG_BEGIN] = "No more reverse-execution history.",
+        [PPU_DEBUG_PRESENT] = "The history ends here; what comes next is executed for the first time.",
+        [PPU_DEBUG_INTERFERED] = "The present has come back: somebody changes tasks or their memory.",
+    };
+    struct ppu_debug_warp warp;
+
+    session->stop = (struct stop){ .why = PPU_DEBUG_TURNED, .turning = event->id };
+    if (event->id < PPU_ARRAY_SIZE(words)) {
+        fprintf(session->out, "%s\n", words[event->id]);
+    } else {
+        session_complain(session, "cannot go back: executed again the kernels do something else, as somebody else has "
+                                  "written what they read");
+    }
+    if (!session_refresh(session) && find_warp(session, event, &warp)) {
+        session_focus(session, &warp, first_active(&warp));
+    }
+    if (session->focus.valid) {
+        session->focus.frame = 0;
+        session_say_line(session, session_loaded(session), session->focus.warp.pc);
+    }
 }
 
 /* The first active lane of which the condition is true becomes the focus's; false: there is none. */
@@ -116,6 +143,9 @@ static void say_event(struct session *session, const struct ppu_debug_event *eve
     case PPU_DEBUG_DIVERGED:
         fprintf(session->out, "Lanes part, ");
         break;
+    case PPU_DEBUG_WRITES:
+        fprintf(session->out, "Last write, ");
+        break;
     default:
         break;
     }
@@ -126,20 +156,25 @@ static void say_event(struct session *session, const struct ppu_debug_event *eve
     }
 }
 
-/* False: it is nothing to stop for. */
-static bool look_at_event(struct session *session, const struct ppu_debug_event *event)
+bool motion_look_at(struct session *session, const struct ppu_debug_event *event)
 {
     const bool is_break = event->why == PPU_DEBUG_AT_BREAK, is_watch = event->why == PPU_DEBUG_AT_WATCH;
     const struct focus before = session->focus;
     struct ppu_debug_warp warp;
     struct point *point = is_break || is_watch ? points_of_site(session, event->id, is_watch) : NULL;
 
+    if (event->why == PPU_DEBUG_TURNED) {
+        motion_say_turning(session, event);
+        return true;
+    }
     if (((is_break || is_watch) && !point) ||
         (event->why == PPU_DEBUG_FAULTED && (session->stop_at & PPU_DEBUG_AT_FAULT) == 0)) {
         return false; /* nobody waits for it any more */
     }
     if (find_warp(session, event, &warp)) {
-        if (!session_focus(session, &warp, first_active(&warp))) {
+        const bool stays = event->why == PPU_DEBUG_WRITES && before.valid && is_active(&warp, before.lane) &&
+                           memcmp(&before.warp.at, &warp.at, sizeof(warp.at)) == 0;
+        if (!session_focus(session, &warp, stays ? before.lane : first_active(&warp))) {
             return false;
         }
     } else if (!is_watch) {
@@ -156,7 +191,9 @@ static bool look_at_event(struct session *session, const struct ppu_debug_event 
             return false;
         }
     }
-    session->stop = (struct stop){ event->why, point ? point->number : 0, event->id, event->value[0] };
+    session->stop = (struct stop){
+        .why = event->why, .point = point ? point->number : 0, .fault = event->id, .address = event->value[0]
+    };
     if (memcmp(&before.warp.at, &session->focus.warp.at, sizeof(before.warp.at)) != 0 || !before.valid) {
         session_say_focus(session);
     }
@@ -232,7 +269,7 @@ void session_interrupt(struct session *session)
 
 /* ---- steps ---- */
 
-static struct stretch stretch_at(const struct session *session)
+struct stretch motion_stretch(const struct session *session)
 {
     const struct loaded *loaded = session_loaded(session);
     struct info_frame frames[INFO_DEPTH];
@@ -268,7 +305,7 @@ static struct ppu_debug_range line_range(const struct session *session)
 
 static bool has_arrived(const struct session *session)
 {
-    const struct stretch now = stretch_at(session), *from = &session->motion.from;
+    const struct stretch now = motion_stretch(session), *from = &session->motion.from;
     const enum session_step how = session->motion.how;
 
     if (how == STEP_INSN || from->depth == 0) {
@@ -307,10 +344,19 @@ static void begin_stretch(struct session *session)
 static void begin_step(struct session *session)
 {
     session->focus.frame = 0;
-    session->motion.from = stretch_at(session);
+    session->motion.from = motion_stretch(session);
     session->motion.stretches = 0;
     session->motion.lane = session->focus.lane;
     begin_stretch(session);
+}
+
+void motion_say_arrived(struct session *session)
+{
+    if (!is_active(&session->focus.warp, session->focus.lane)) {
+        session->focus.lane = first_active(&session->focus.warp);
+        session_say_focus(session);
+    }
+    session_say_line(session, session_loaded(session), session->focus.warp.pc);
 }
 
 /* The warp is where it was to come, or has made enough. */
@@ -318,11 +364,7 @@ static void end_step(struct session *session)
 {
     struct motion *motion = &session->motion;
 
-    if (!is_active(&session->focus.warp, session->focus.lane)) {
-        session->focus.lane = first_active(&session->focus.warp);
-        session_say_focus(session);
-    }
-    session_say_line(session, session_loaded(session), session->focus.warp.pc);
+    motion_say_arrived(session);
     session->stop = (struct stop){ .why = PPU_DEBUG_STEPPED };
     motion->kind = MOTION_NONE;
     if (--motion->steps != 0) {
@@ -342,7 +384,7 @@ static void look_at_step(struct session *session, const struct ppu_debug_event *
         return;
     }
     if (event->why != PPU_DEBUG_STEPPED) {
-        if (!look_at_event(session, event)) { /* it ends the step all the same */
+        if (!motion_look_at(session, event)) { /* it ends the step all the same */
             go_on_after(session, event);
             session->stop = (struct stop){ .why = PPU_DEBUG_STEPPED };
         }
@@ -367,7 +409,7 @@ static bool told_before(struct session *session)
 
     while (session->one_task && next_event(session, &event)) {
         const struct focus before = session->focus;
-        if (look_at_event(session, &event)) {
+        if (motion_look_at(session, &event)) {
             return true;
         }
         session->focus = before;
@@ -451,7 +493,9 @@ bool session_turn(struct session *session, int timeout_ms)
     while (motion->kind != MOTION_NONE && next_event(session, &event)) {
         if (motion->kind == MOTION_STEPS) {
             look_at_step(session, &event);
-        } else if (look_at_event(session, &event)) {
+        } else if (motion->kind == MOTION_RETURNS) {
+            back_look_at(session, &event);
+        } else if (motion_look_at(session, &event)) {
             motion->kind = MOTION_NONE;
         } else if (session->one_task) {
             go_on_after(session, &event);

@@ -25,6 +25,7 @@ static const char usage[] =
     "  -e, --eval-command TEXT   execute a command first; -ex is the same\n"
     "      --batch               end when these are done\n"
     "      --as-built            compile kernels as PROGRAM says: lines with -g, few variables\n"
+    "      --record              record what kernels do, so that it can be taken back (reverse-step)\n"
     "      --help                print this help\n"
     "      --version             print the version\n"
     "\n"
@@ -41,6 +42,7 @@ struct options {
     uint32_t orders;
     bool batch;
     bool as_built;
+    bool records;
 };
 
 static void add_order(struct options *options, bool is_file, const char *text)
@@ -54,15 +56,12 @@ static void add_order(struct options *options, bool is_file, const char *text)
 
 static struct options parse(int argc, char **argv)
 {
-    enum { BATCH = 256, AS_BUILT };
+    enum { BATCH = 256, AS_BUILT, RECORD };
     static const struct option known[] = {
-        { "command", required_argument, NULL, 'x' },
-        { "eval-command", required_argument, NULL, 'e' },
-        { "batch", no_argument, NULL, BATCH },
-        { "as-built", no_argument, NULL, AS_BUILT },
-        { "help", no_argument, NULL, 'h' },
-        { "version", no_argument, NULL, 'V' },
-        { 0 },
+        { "command", required_argument, NULL, 'x' }, { "eval-command", required_argument, NULL, 'e' },
+        { "batch", no_argument, NULL, BATCH },       { "as-built", no_argument, NULL, AS_BUILT },
+        { "record", no_argument, NULL, RECORD },     { "help", no_argument, NULL, 'h' },
+        { "version", no_argument, NULL, 'V' },       { 0 },
     };
     static char eval[] = "--eval-command";
     struct options options = { .orders = 0 };
@@ -83,6 +82,9 @@ static struct options parse(int argc, char **argv)
             break;
         case AS_BUILT:
             options.as_built = true;
+            break;
+        case RECORD:
+            options.records = true;
             break;
         case 'h':
             message_help(usage);
@@ -128,6 +130,7 @@ int main(int argc, char **argv)
     session.out = stdout;
     session.errors = stderr;
     session.as_built = options.as_built;
+    session.records = options.records;
     session.stop_at = PPU_DEBUG_AT_FAULT;
     setvbuf(stdin, NULL, _IONBF, 0); /* poll() sees what is left */
     session_catch_interrupts();

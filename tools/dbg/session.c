@@ -16,7 +16,8 @@
 #include "tools/trace/clock.h"
 
 #define WANTED_NS (5ull * CLOCK_NS_PER_S)
-#define VARIABLES_OWN 3u
+#define VARIABLES_OWN 4u
+#define RUN_OPTIONS "PPU_RUN_OPTIONS" /* of the machine that the program starts */
 
 static volatile sig_atomic_t interrupted;
 
@@ -113,6 +114,9 @@ static void open_box(struct session *session, uint32_t number)
     if (!why) {
         session_scope(session, session->one_task);
     }
+    if (!why && session->records) {
+        (void)session_record(session, true);
+    }
 }
 
 static void add_program(struct session *session, const struct record_program *told, const uint8_t *image, size_t bytes)
@@ -179,11 +183,27 @@ static void on_profile(void *opaque, enum record_chunk_kind kind, const void *he
 
 /* ---- the program ---- */
 
+/* Options of the program's machine, with one that lets its SMs take turns in an order that can be repeated. */
+static char *ordered_options(const struct session *session)
+{
+    const char *given = getenv(RUN_OPTIONS);
+    char *options;
+
+    for (uint32_t i = 0; i < session->start.variables; i++) {
+        if (strcmp(session->start.variable[i].name, RUN_OPTIONS) == 0) {
+            given = session->start.variable[i].value;
+        }
+    }
+    return asprintf(&options, "%s%s--sm-threads 0", given ? given : "", given && *given ? " " : "") > 0 ? options
+                                                                                                        : NULL;
+}
+
 static pid_t start_debugged(const struct session *session)
 {
     const uint32_t given = session->start.variables;
     struct start_variable *variable = calloc((size_t)given + VARIABLES_OWN, sizeof(*variable));
     struct start start = session->start;
+    char *options = session->records ? ordered_options(session) : NULL;
     pid_t pid = -1;
 
     if (variable) {
@@ -192,13 +212,19 @@ static pid_t start_debugged(const struct session *session)
         }
         variable[given] = (struct start_variable){ "PPU_TRACE", session->door.path };
         variable[given + 1] = (struct start_variable){ "PPU_WORK_GROUPS", "asked" };
-        variable[given + 2] = (struct start_variable){ "PPU_DEBUG_KERNELS", "1" };
         start.variable = variable;
-        start.variables = given + (session->as_built ? VARIABLES_OWN - 1 : VARIABLES_OWN);
+        start.variables = given + 2;
+        if (!session->as_built) {
+            variable[start.variables++] = (struct start_variable){ "PPU_DEBUG_KERNELS", "1" };
+        }
+        if (options) {
+            variable[start.variables++] = (struct start_variable){ RUN_OPTIONS, options };
+        }
         start.ignores_interrupts = true;
         pid = start_program(&start);
     }
     free(variable);
+    free(options);
     return pid;
 }
 
@@ -434,9 +460,8 @@ void session_say_focus(const struct session *session)
 
 /* ---- memory ---- */
 
-/* Where a locate of the debug information is for the device. */
-static bool locate(struct session *session, enum ppu_debug_space space, uint64_t address,
-                   struct ppu_debug_request *request)
+bool session_locate(const struct session *session, enum ppu_debug_space space, uint64_t address,
+                    struct ppu_debug_request *request)
 {
     static const uint32_t of[] = {
         [PPU_DEBUG_PRIVATE] = PPU_DEBUG_OF_LANE,   [PPU_DEBUG_GLOBAL] = PPU_DEBUG_OF_TASK,
@@ -464,7 +489,7 @@ bool session_read(struct session *session, enum ppu_debug_space space, uint64_t 
     for (uint64_t done = 0; done < count;) {
         struct ppu_debug_request request = { .op = PPU_DEBUG_DO_READ_MEMORY };
         request.count = (uint32_t)PPU_MIN(count - done, (uint64_t)PPU_DEBUG_DATA);
-        if (!locate(session, space, address + done, &request) || !box_done(&session->box, &request) ||
+        if (!session_locate(session, space, address + done, &request) || !box_done(&session->box, &request) ||
             session->box.answer.bytes != request.count) {
             return false;
         }
@@ -479,7 +504,7 @@ bool session_write(struct session *session, enum ppu_debug_space space, uint64_t
 {
     struct ppu_debug_request request = { .op = PPU_DEBUG_DO_WRITE_MEMORY, .count = count };
 
-    if (count > PPU_DEBUG_WRITE || !locate(session, space, address, &request)) {
+    if (count > PPU_DEBUG_WRITE || !session_locate(session, space, address, &request)) {
         return false;
     }
     memcpy(request.data, bytes, count);

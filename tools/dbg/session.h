@@ -84,10 +84,21 @@ enum session_step {
     STEP_OUT,
 };
 
+/* Where to go back to. */
+enum session_back {
+    BACK_BY_INSN,
+    BACK_BY_LINE,
+    BACK_OVER,
+    BACK_OUT,
+    BACK_TO_STOP,
+    BACK_TO_WRITE,
+};
+
 enum motion_kind {
     MOTION_NONE,
     MOTION_GOES,  /* everything or a task, until something stops */
     MOTION_STEPS, /* one warp */
+    MOTION_RETURNS,
 };
 
 struct motion {
@@ -100,11 +111,19 @@ struct motion {
     uint32_t stretches; /* that this one has taken */
     uint32_t lane;
     struct stretch from;
+    enum session_back back;
+    enum back_phase {
+        BACK_TO_BEGIN,  /* of the line that it is in, unless it is there already */
+        BACK_TO_BEFORE, /* what it came from */
+        BACK_TO_ITS_BEGIN,
+    } phase;
+    uint64_t back_from; /* ppu_debug_record.at before it began */
 };
 
 /* Why the kernels stand. */
 struct stop {
     uint32_t why;     /* enum ppu_debug_why; 0: they were interrupted */
+    uint32_t turning; /* enum ppu_debug_turning, with PPU_DEBUG_TURNED */
     uint32_t point;   /* number of the breakpoint or watchpoint; 0: none */
     uint32_t fault;   /* code of fault.def */
     uint64_t address; /* of the fault */
@@ -130,6 +149,7 @@ struct session {
     bool site_used[PPU_DEBUG_BREAKS];
     uint32_t stop_at; /* PPU_DEBUG_AT_* */
     bool one_task;    /* a stop stops its task alone */
+    bool records;     /* what kernels do, so that it can be taken back */
     uint32_t told;    /* events that were looked at */
     struct focus focus;
     struct motion motion;
@@ -163,6 +183,13 @@ void session_continue(struct session *session);
 void session_continue_all(struct session *session);
 /* Begins steps of the focus's warp. */
 void session_step(struct session *session, enum session_step how, uint32_t count);
+/* Records what kernels do from now on, so that it can be taken back, or does not; false: it said why not. */
+bool session_record(struct session *session, bool on);
+/* Begins to go back, so often. */
+void session_back(struct session *session, enum session_back how, uint32_t count);
+/* Begins to go back to the last write of a vector register of the focus's lane, or of memory, at most 8 bytes. */
+void session_back_to_register(struct session *session, uint32_t number);
+void session_back_to_memory(struct session *session, enum ppu_debug_space space, uint64_t address, uint32_t bytes);
 /* Serves the program for so long, and says what has stopped, also when the program ends; false: nothing moves. */
 bool session_turn(struct session *session, int timeout_ms);
 /* Takes turns until nothing moves, or somebody interrupts; not in the background. */
@@ -190,6 +217,9 @@ uint32_t session_tasks(struct session *session, struct ppu_debug_task *tasks, ui
 uint32_t session_warps(struct session *session, uint32_t slot, struct ppu_debug_warp *warps, uint32_t most);
 /* Memory that the focus reaches; false: box_why() says why not. */
 bool session_read(struct session *session, enum ppu_debug_space space, uint64_t address, void *bytes, uint64_t count);
+/* The same memory for a request; false: there is no focus. */
+bool session_locate(const struct session *session, enum ppu_debug_space space, uint64_t address,
+                    struct ppu_debug_request *request);
 bool session_write(struct session *session, enum ppu_debug_space space, uint64_t address, const void *bytes,
                    uint32_t count);
 

@@ -429,3 +429,17 @@ void show_points(struct session *session)
         fputs("No breakpoints.\n", session->out);
     }
 }
+
+void show_record(struct session *session)
+{
+    const struct ppu_debug_request request = { .op = PPU_DEBUG_DO_RECORDED };
+    struct ppu_debug_record record;
+
+    if (!box_done(&session->box, &request) || session->box.answer.bytes < sizeof(record)) {
+        session_complain(session, "cannot tell what is recorded: %s", box_why(&session->box));
+        return;
+    }
+    memcpy(&record, session->box.answer.data, sizeof(record));
+    fprintf(session->out, "%llu instructions and starts of CTAs, at %llu; %u pages of memory\n",
+            (unsigned long long)record.units, (unsigned long long)record.at, record.pages);
+}

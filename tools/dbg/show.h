@@ -6,6 +6,8 @@
 #include "tools/dbg/session.h"
 
 void show_kernels(struct session *session);
+/* How much can be taken back. */
+void show_record(struct session *session);
 void show_tasks(struct session *session);
 void show_ctas(struct session *session);
 void show_warps(struct session *session);

@@ -200,6 +200,11 @@ static uint8_t *place_of(struct sm *sm, const struct ppu_debug_request *request,
                                                                                                          : NULL;
 }
 
+const uint8_t *inspect_place(struct sm *sm, const struct ppu_debug_request *request, uint64_t address)
+{
+    return place_of(sm, request, address, false);
+}
+
 static enum ppu_debug_status read_params(const struct sm *sm, const struct ppu_debug_request *request,
                                          struct ppu_debug_answer *answer)
 {

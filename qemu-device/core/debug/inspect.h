@@ -16,6 +16,8 @@ struct sm;
 bool inspect_warp(struct core *core, uint32_t sm, uint32_t index, struct ppu_debug_warp *warp);
 /* What is known of a warp that is named; false: it is not there any more. */
 bool inspect_find(struct core *core, const struct ppu_debug_at *at, struct ppu_debug_warp *warp);
+/* Where a byte is of the memory that a request names; NULL: the warp cannot reach it. */
+const uint8_t *inspect_place(struct sm *sm, const struct ppu_debug_request *request, uint64_t address);
 /* Reads what is watched; false: it cannot be now. */
 bool inspect_watched(struct sm *sm, const struct debug_watch *watch, uint64_t *value);
 /* Answers a request about one warp; BAD_REQUEST for all others. */

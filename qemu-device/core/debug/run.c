@@ -7,10 +7,13 @@
 #include "qemu-device/core/core_private.h"
 #include "qemu-device/core/core_state.h"
 #include "qemu-device/core/debug/inspect.h"
+#include "qemu-device/core/debug/replay.h"
+#include "qemu-device/core/debug/stops.h"
 #include "qemu-device/core/debug_state.h"
 #include "qemu-device/core/dist/task.h"
 #include "qemu-device/core/engine/engine.h"
 #include "qemu-device/core/engine/look.h"
+#include "qemu-device/core/history.h"
 #include "qemu-device/core/sm/cta.h"
 #include "qemu-device/core/sm/pending_adds.h"
 #include "qemu-device/core/sm/sm.h"
@@ -77,7 +80,7 @@ bool debug_holds(const struct sm *sm, uint32_t index)
 
 /* ---- stopping ---- */
 
-static void stop(struct sm *sm, uint32_t index, enum ppu_debug_why why, uint32_t id, const uint64_t value[2])
+void stops_stop(struct sm *sm, uint32_t index, enum ppu_debug_why why, uint32_t id, const uint64_t value[2])
 {
     const struct warp *const w = &sm->warp[index];
     const struct dist_cta *const cta = &cta_of(sm, index)->cta;
@@ -105,21 +108,30 @@ static bool matches(const struct debug_break *at, const struct warp *w, const st
            (!at->of_one_cta || memcmp(at->cta, cta->id, sizeof(at->cta)) == 0);
 }
 
-static bool stops_at_break(struct sm *sm, uint32_t index)
+uint32_t stops_break_at(const struct sm *sm, uint32_t index)
 {
     const struct debug *debug = &sm->core->debug;
 
     for (uint32_t i = 0; i < debug->breaks; i++) {
         if (matches(&debug->break_at[i], &sm->warp[index], &cta_of(sm, index)->cta)) {
-            stop(sm, index, PPU_DEBUG_AT_BREAK, i, NULL);
-            return true;
+            return i;
         }
     }
-    return false;
+    return PPU_DEBUG_BREAKS;
+}
+
+static bool stops_at_break(struct sm *sm, uint32_t index)
+{
+    const uint32_t number = stops_break_at(sm, index);
+
+    if (number != PPU_DEBUG_BREAKS) {
+        stops_stop(sm, index, PPU_DEBUG_AT_BREAK, number, NULL);
+    }
+    return number != PPU_DEBUG_BREAKS;
 }
 
 /* The first warp of a task's first CTA stands for all. */
-static bool is_entry(const struct sm *sm, uint32_t index)
+bool stops_entry_at(const struct sm *sm, uint32_t index)
 {
     const struct warp *const w = &sm->warp[index];
     const struct dist_cta *const cta = &cta_of(sm, index)->cta;
@@ -145,19 +157,18 @@ static bool step_is_over(const struct sm *sm, uint32_t index)
     return true;
 }
 
-/* True: the warp stops before the instruction at its pc. */
-static bool stops_before(struct sm *sm, uint32_t index)
+bool stops_before(struct sm *sm, uint32_t index)
 {
     struct warp *const w = &sm->warp[index];
     struct debug_mark *const mark = mark_of(sm, index);
     const bool passes = mark->stopped != 0 && mark->pc == w->pc;
 
     if (is_stepped(sm, index) && step_is_over(sm, index)) {
-        stop(sm, index, PPU_DEBUG_STEPPED, 0, NULL);
+        stops_stop(sm, index, PPU_DEBUG_STEPPED, 0, NULL);
         return true;
     }
-    if (!passes && is_entry(sm, index)) {
-        stop(sm, index, PPU_DEBUG_ENTERED, 0, NULL);
+    if (!passes && stops_entry_at(sm, index)) {
+        stops_stop(sm, index, PPU_DEBUG_ENTERED, 0, NULL);
         return true;
     }
     if (!passes && stops_at_break(sm, index)) {
@@ -171,7 +182,7 @@ static bool stops_before(struct sm *sm, uint32_t index)
 /* ---- watchpoints ---- */
 
 /* What others than warps have changed meanwhile; then what the warp has. `changed`: filled in; its number, or none. */
-static uint32_t find_change(struct sm *sm, uint64_t changed[2])
+uint32_t stops_find_change(struct sm *sm, uint64_t changed[2])
 {
     struct debug *debug = &sm->core->debug;
 
@@ -207,16 +218,16 @@ static uint32_t step_watched(struct sm *sm, uint32_t index, struct engine_steppe
     uint64_t changed[2];
 
     pthread_mutex_lock(&sm->core->debug.watching);
-    uint32_t id = find_change(sm, changed);
+    uint32_t id = stops_find_change(sm, changed);
     if (id != PPU_DEBUG_WATCHES) {
         stop_for_others(sm, context_of(sm, index), id, changed);
     }
     uint32_t done = engine_step(sm, index, stepped);
     pending_adds_flush(sm);
-    id = find_change(sm, changed);
+    id = stops_find_change(sm, changed);
     pthread_mutex_unlock(&sm->core->debug.watching);
     if (id != PPU_DEBUG_WATCHES) {
-        stop(sm, index, PPU_DEBUG_AT_WATCH, id, changed);
+        stops_stop(sm, index, PPU_DEBUG_AT_WATCH, id, changed);
     }
     return done;
 }
@@ -234,8 +245,10 @@ static bool concerns_code(const struct debug *debug, const struct ppu_tmd *tmd)
     return false;
 }
 
-static bool is_watched(const struct debug *debug, uint32_t context)
+bool stops_watched(const struct sm *sm, uint32_t context)
 {
+    const struct debug *debug = &sm->core->debug;
+
     for (uint32_t i = 0; i < debug->watches; i++) {
         if (debug->watch[i].set && debug->watch[i].context == context) {
             return true;
@@ -244,14 +257,17 @@ static bool is_watched(const struct debug *debug, uint32_t context)
     return false;
 }
 
-/* One instruction, after which the warp may have stopped. */
-static uint32_t step_one(struct sm *sm, uint32_t index, bool watched)
+uint32_t stops_execute(struct sm *sm, uint32_t index, bool watched)
 {
     struct debug *debug = &sm->core->debug;
     const struct sm_cta *const cta = cta_of(sm, index);
     const uint64_t divergent = cta->count[PPU_COUNTER_DIVERGENT];
     const bool stepped = is_stepped(sm, index);
     struct engine_stepped at;
+
+    if (stepped) {
+        debug->step.active = sm->warp[index].active;
+    }
     uint32_t done = watched ? step_watched(sm, index, &at) : engine_step(sm, index, &at);
 
     if (stepped && done != 0) {
@@ -261,20 +277,30 @@ static uint32_t step_one(struct sm *sm, uint32_t index, bool watched)
     }
     if (done != 0 && (stops_of(sm, index) & PPU_DEBUG_AT_DIVERGENCE) != 0 &&
         cta->count[PPU_COUNTER_DIVERGENT] != divergent && sm->warp[index].state == WARP_READY) {
-        stop(sm, index, PPU_DEBUG_DIVERGED, 0, NULL);
+        stops_stop(sm, index, PPU_DEBUG_DIVERGED, 0, NULL);
     }
     return done;
 }
 
+void stops_ended(struct sm *sm, uint32_t index)
+{
+    if (sm->warp[index].state == WARP_DONE && is_stepped(sm, index)) {
+        stops_stop(sm, index, PPU_DEBUG_ENDED, 0, NULL);
+    }
+}
+
 uint32_t debug_run(struct sm *sm, uint32_t index, uint32_t budget)
 {
-    struct debug *debug = &sm->core->debug;
+    const struct debug *debug = &sm->core->debug;
     const struct warp *const w = &sm->warp[index];
     const struct ppu_tmd *tmd = &cta_of(sm, index)->cta.task->tmd;
-    const bool watched = is_watched(debug, tmd->context);
+    const bool watched = stops_watched(sm, tmd->context), recorded = debug->history;
     uint32_t done = 0, more = 1;
 
-    if (!watched && (stops_of(sm, index) & ~PPU_DEBUG_AT_FAULT) == 0 && !is_stepped(sm, index) &&
+    if (history_is_away(sm->core)) {
+        return replay_warp(sm, index);
+    }
+    if (!watched && !recorded && (stops_of(sm, index) & ~PPU_DEBUG_AT_FAULT) == 0 && !is_stepped(sm, index) &&
         mark_of(sm, index)->stopped == 0 && !concerns_code(debug, tmd)) {
         return engine_run(sm, index, budget);
     }
@@ -282,15 +308,16 @@ uint32_t debug_run(struct sm *sm, uint32_t index, uint32_t budget)
         if (w->state == WARP_READY && !warp_begun(w) && (!engine_ready(sm, index) || stops_before(sm, index))) {
             break;
         }
-        if (is_stepped(sm, index)) {
-            debug->step.active = w->active;
+        if (recorded) {
+            replay_before(sm);
         }
-        more = step_one(sm, index, watched);
+        more = stops_execute(sm, index, watched);
         done += more;
+        if (recorded) {
+            replay_after(sm, index);
+        }
     } while (more != 0 && done < budget && w->state == WARP_READY && !sm_attention(sm) && !debug_holds(sm, index));
-    if (w->state == WARP_DONE && is_stepped(sm, index)) {
-        stop(sm, index, PPU_DEBUG_ENDED, 0, NULL);
-    }
+    stops_ended(sm, index);
     return done;
 }
 
@@ -300,21 +327,21 @@ bool debug_fault(struct sm *sm, uint32_t index)
     const uint64_t address[2] = { w->fault.address, 0 };
     struct debug_mark *const mark = mark_of(sm, index);
 
-    if (debug_holds(sm, index)) {
+    if (history_is_away(sm->core) || debug_holds(sm, index)) {
         return true;
     }
     if ((stops_of(sm, index) & PPU_DEBUG_AT_FAULT) == 0 || mark->told) {
         return false;
     }
     mark->told = true;
-    stop(sm, index, PPU_DEBUG_FAULTED, w->fault.code, address);
+    stops_stop(sm, index, PPU_DEBUG_FAULTED, w->fault.code, address);
     return true;
 }
 
 void debug_gone(struct sm *sm, uint32_t index)
 {
     if (debug_on(sm->core) && sm->warp[index].state != WARP_DONE && is_stepped(sm, index)) {
-        stop(sm, index, PPU_DEBUG_ENDED, 0, NULL);
+        stops_stop(sm, index, PPU_DEBUG_ENDED, 0, NULL);
     }
     *mark_of(sm, index) = (struct debug_mark){ .stopped = 0 };
 }

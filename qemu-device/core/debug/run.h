@@ -19,6 +19,9 @@ bool debug_holds(const struct sm *sm, uint32_t index);
 uint32_t debug_run(struct sm *sm, uint32_t index, uint32_t budget);
 /* The warp has a fault. True: it stops before the fault is reported. */
 bool debug_fault(struct sm *sm, uint32_t index);
+/* Executes again a part of what was recorded, under the host lock; false: the state is the present one, and nobody
+ * wants to leave it. `more`: there is more of it to do. */
+bool debug_replay(struct core *core, bool *more);
 /* The warp leaves the SM. */
 void debug_gone(struct sm *sm, uint32_t index);
 

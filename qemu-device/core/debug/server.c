@@ -12,9 +12,11 @@
 #include "qemu-device/core/core_private.h"
 #include "qemu-device/core/core_state.h"
 #include "qemu-device/core/debug/inspect.h"
+#include "qemu-device/core/debug/replay.h"
 #include "qemu-device/core/debug_state.h"
 #include "qemu-device/core/debugger.h"
 #include "qemu-device/core/dist/slot.h"
+#include "qemu-device/core/history.h"
 #include "qemu-device/core/memory/guest_mem.h"
 #include "qemu-device/core/regs.h"
 #include "qemu-device/core/sm/pool.h"
@@ -188,11 +190,24 @@ static bool has_slot(struct core *core, uint32_t context, uint32_t handle)
     return has;
 }
 
+/* What is past goes on as it did, all of it. A halt stops that, and is one of the present besides. */
+static bool replays(struct core *core, const struct ppu_debug_request *request)
+{
+    if (request->op == PPU_DEBUG_DO_HALT) {
+        replay_halt(core);
+        return false;
+    }
+    return replay_go(core);
+}
+
 /* A task that goes on alone leaves what has stood with it standing. */
 static enum ppu_debug_status halt_or_go_alone(struct core *core, const struct ppu_debug_request *request)
 {
     if (request->context >= core->config.contexts || request->number == PPU_TASK_NULL) {
         return PPU_DEBUG_BAD_REQUEST;
+    }
+    if (replays(core, request)) {
+        return PPU_DEBUG_OK;
     }
     __atomic_store_n(&core->debug.step.underway, 0, __ATOMIC_RELAXED);
     if (request->op == PPU_DEBUG_DO_HALT) {
@@ -217,6 +232,9 @@ static enum ppu_debug_status halt_or_go(struct core *core, const struct ppu_debu
     }
     if (!is_context(core, request->context)) {
         return PPU_DEBUG_BAD_REQUEST;
+    }
+    if (replays(core, request)) {
+        return PPU_DEBUG_OK;
     }
     __atomic_store_n(&core->debug.step.underway, 0, __ATOMIC_RELAXED);
     for (uint32_t context = 0; context < core->config.contexts; context++) {
@@ -260,6 +278,9 @@ static enum ppu_debug_status step(struct core *core, const struct ppu_debug_requ
     if (!dist_describe(core, warp.slot, &task) || !debug_stands(core, task.context, task.task)) {
         return PPU_DEBUG_RUNS;
     }
+    if (history_is_away(core) && core->debug.history->phase != HISTORY_STANDS) {
+        return PPU_DEBUG_RUNS;
+    }
     *step = (struct debug_step){
         .at = request->at,
         .lane = request->lane,
@@ -268,10 +289,42 @@ static enum ppu_debug_status step(struct core *core, const struct ppu_debug_requ
     };
     memcpy(step->range, request->range, sizeof(step->range));
     __atomic_store_n(&step->underway, 1, __ATOMIC_SEQ_CST);
+    (void)replay_go(core);
     return PPU_DEBUG_OK;
 }
 
 /* ---- requests ---- */
+
+static enum ppu_debug_status tell_recorded(const struct core *core, struct ppu_debug_answer *answer)
+{
+    const struct history *history = core->debug.history;
+
+    if (!history) {
+        return PPU_DEBUG_NO_RECORD;
+    }
+    const struct ppu_debug_record record = { .units = history->units, .at = history->at, .pages = history->pages };
+    put_element(answer, &record, sizeof(record));
+    return PPU_DEBUG_OK;
+}
+
+static bool writes(enum ppu_debug_op op)
+{
+    return op == PPU_DEBUG_DO_WRITE_VECTOR || op == PPU_DEBUG_DO_WRITE_SCALAR || op == PPU_DEBUG_DO_WRITE_PREDICATE ||
+           op == PPU_DEBUG_DO_WRITE_MEMORY;
+}
+
+/* What a debugger writes was not executed, so it cannot be executed again. */
+static enum ppu_debug_status look_into(struct core *core, const struct ppu_debug_request *request,
+                                       struct ppu_debug_answer *answer)
+{
+    if (writes(request->op) && history_is_away(core)) {
+        return PPU_DEBUG_PAST;
+    }
+    if (writes(request->op)) {
+        history_outside(core);
+    }
+    return inspect_serve(core, request, answer);
+}
 
 static enum ppu_debug_status execute(struct core *core, const struct ppu_debug_request *request,
                                      struct ppu_debug_answer *answer)
@@ -300,8 +353,14 @@ static enum ppu_debug_status execute(struct core *core, const struct ppu_debug_r
         return set_scope(core, request);
     case PPU_DEBUG_DO_STEP:
         return step(core, request);
+    case PPU_DEBUG_DO_RECORD:
+        return replay_record(core, request);
+    case PPU_DEBUG_DO_RECORDED:
+        return tell_recorded(core, answer);
+    case PPU_DEBUG_DO_BACK:
+        return replay_back(core, request);
     default:
-        return inspect_serve(core, request, answer);
+        return look_into(core, request, answer);
     }
 }
 
@@ -337,6 +396,7 @@ static void drop_debugger(struct core *core, uint8_t *box)
     const uint32_t owner = core->debug.owner;
     const bool ran = stand_still(core);
 
+    history_return(core);
     debug_forget(core);
     go_on(core, ran);
     if (box) {

@@ -11,6 +11,7 @@
 #include "qemu-device/core/dist/slot_life.h"
 #include "qemu-device/core/dist/switch_area.h"
 #include "qemu-device/core/dist/task.h"
+#include "qemu-device/core/history.h"
 
 /* Slots that claim a place and have a CTA for it. */
 static uint64_t claims(const struct dist *dist)
@@ -95,6 +96,7 @@ void dist_rank(struct core *core, uint32_t index, uint32_t value)
 {
     struct dist_slot *slot = &core->dist.slot[index];
 
+    history_outside(core);
     pthread_mutex_lock(&core->dist.lock);
     __atomic_store_n(&slot->rank, (uint8_t)(value & PPU_SLOT_RANK_MASK), __ATOMIC_RELAXED);
     mask_clear(&core->dist.claiming, bit(index));

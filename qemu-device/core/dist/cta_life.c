@@ -23,6 +23,7 @@
 #include "qemu-device/core/dist/slot_life.h"
 #include "qemu-device/core/dist/switch_area.h"
 #include "qemu-device/core/dist/task.h"
+#include "qemu-device/core/history.h"
 #include "qemu-device/core/memory/ring.h"
 
 #include <string.h>
@@ -146,6 +147,7 @@ static void put_aside(struct core *core, uint32_t sm, const struct dist_cta *cta
 void dist_saved(struct core *core, uint32_t sm, const struct dist_cta *cta, bool waits,
                 const uint64_t count[PPU_COUNTERS])
 {
+    (void)history_effect(core);
     cta_trace(core, PPU_TRACE_CTA_SAVE, sm, cta, 1);
     pthread_mutex_lock(&core->dist.lock);
     put_aside(core, sm, cta, waits, count);

@@ -8,6 +8,7 @@
 #include "qemu-device/core/core_state.h"
 #include "qemu-device/core/dist/dist.h"
 #include "qemu-device/core/dist/mask.h"
+#include "qemu-device/core/history.h"
 #include "qemu-device/core/memory/ring.h"
 #include "qemu-device/core/regs.h"
 #include "qemu-device/core/snapshot.h"
@@ -67,6 +68,7 @@ void dist_flush_request(struct core *core, uint32_t context)
     bool first = false;
 
     if (accepted) {
+        history_outside(core);
         pthread_mutex_lock(&core->dist.lock);
         accepted = flush_put(core, context, &first);
         pthread_mutex_unlock(&core->dist.lock);

@@ -12,12 +12,14 @@
 #include "qemu-device/core/dist/save_area.h"
 #include "qemu-device/core/dist/slot_life.h"
 #include "qemu-device/core/dist/task.h"
+#include "qemu-device/core/history.h"
 #include "qemu-device/core/memory/trace.h"
 
 void dist_start(struct core *core, uint32_t index, uint32_t tmd_off)
 {
     struct dist_slot *slot = &core->dist.slot[index];
 
+    history_outside(core);
     pthread_mutex_lock(&core->dist.lock);
     bool busy = slot->state != PPU_SLOT_FREE;
     if (!busy) {
@@ -43,6 +45,7 @@ void dist_control(struct core *core, uint32_t index, uint32_t command)
         core_device_error(core, PPU_DEVERR_SLOT);
         return;
     }
+    history_outside(core);
     pthread_mutex_lock(&core->dist.lock);
     switch (command) {
     case PPU_SLOT_CMD_STOP:
@@ -86,6 +89,7 @@ static bool slot_limit(struct core *core, struct dist_slot *slot, uint32_t limit
 
 void dist_limit(struct core *core, uint32_t index, uint32_t limit)
 {
+    history_outside(core);
     pthread_mutex_lock(&core->dist.lock);
     bool more = slot_limit(core, &core->dist.slot[index], limit);
     pthread_mutex_unlock(&core->dist.lock);
@@ -107,6 +111,7 @@ uint32_t dist_state(struct core *core, uint32_t index)
 
 void dist_linger(struct core *core)
 {
+    history_outside(core);
     pthread_mutex_lock(&core->dist.lock);
     for (uint32_t i = 0; i < core->config.slots; i++) {
         if (core->dist.slot[i].state == PPU_SLOT_RUNNING) {

@@ -12,6 +12,7 @@
 #include "qemu-device/core/core_private.h"
 #include "qemu-device/core/core_state.h"
 #include "qemu-device/core/dist/task.h"
+#include "qemu-device/core/history.h"
 
 #include <stdlib.h>
 
@@ -167,6 +168,7 @@ uint8_t *switch_chunk(struct core *core, const struct dist_task *task, uint32_t 
 
 bool dist_area(struct core *core, uint32_t context, uint32_t place)
 {
+    history_outside(core);
     pthread_mutex_lock(&core->dist.lock);
     bool opened = switch_open(core, context, place);
     pthread_mutex_unlock(&core->dist.lock);

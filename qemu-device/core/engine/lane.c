@@ -3,6 +3,7 @@
 #include "qemu-device/core/engine/lane.h"
 #include "qemu-device/core/core_private.h"
 #include "qemu-device/core/dist/cta.h"
+#include "qemu-device/core/history.h"
 #include "qemu-device/core/sm/cta.h"
 #include "qemu-device/core/sm/exec.h"
 #include "qemu-device/core/sm/lanes.h"
@@ -159,6 +160,7 @@ static void read_time(struct exec *x, const struct ppu_insn *insn, const struct 
     uint64_t now = core_now(x->core);
     struct lanes set = insn->scalar ? lanes_one(0) : *mask;
 
+    (void)history_effect(x->core); /* it is another the next time */
     LANES_EACH(&set, lane)
     {
         exec_write(x, insn->rd, insn->scalar, lane, (uint32_t)now);

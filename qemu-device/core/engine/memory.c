@@ -13,6 +13,7 @@
 #include "qemu-device/core/dist/task.h"
 #include "qemu-device/core/engine/engine.h"
 #include "qemu-device/core/engine/slow.h"
+#include "qemu-device/core/history.h"
 #include "qemu-device/core/memory/guest_mem.h"
 #include "qemu-device/core/memory/semtab.h"
 #include "qemu-device/core/sm/access.h"
@@ -614,6 +615,47 @@ enum step engine_atomic(struct exec *x, const struct ppu_insn *insn, const struc
     return STEP_NEXT;
 }
 
+/* ---- what an instruction is about to write ---- */
+
+static bool batch_writes(struct exec *x, const struct ppu_insn *insn, struct batch *b, const uint8_t *first,
+                         uint32_t bytes)
+{
+    const uint32_t piece = b->words == 1 ? b->bytes : (uint32_t)sizeof(uint32_t);
+    bool writes = false;
+    uint64_t bad;
+
+    for (uint32_t left = b->lanes; left != 0 && !writes; left &= left - 1) {
+        const uint32_t bit = (uint32_t)__builtin_ctz(left);
+        const bool reaches = locate_lane(x, insn, b, bit, &bad) == 0;
+        for (uint32_t word = 0; reaches && word < b->words; word++) {
+            const uint8_t *at = b->translation[bit][word].host;
+            writes = writes || (at && at < first + bytes && first < at + piece);
+        }
+    }
+    return writes;
+}
+
+bool engine_mem_writes(struct exec *x, const struct ppu_insn *insn, const struct lanes *mask, const uint8_t *first,
+                       uint32_t bytes)
+{
+    const bool atomic = insn->format == PPU_FMT_ATOM;
+    struct lanes left = insn->scalar ? lanes_one(lanes_first(mask)) : *mask;
+    struct batch b = { .space = space_of(insn->op), .access = engine_mem_access(insn), .system = 0 };
+    bool writes = false;
+
+    if (!atomic && !is_store(insn->op)) {
+        return false;
+    }
+    b.bytes = atomic ? 4u << insn->wide : ppu_width_bytes(value_width(insn));
+    b.align = atomic ? b.bytes : PPU_MIN(b.bytes, 4);
+    b.words = atomic ? 1 : value_words(insn);
+    for (b.pass = 0; b.pass < x->passes && !writes; b.pass++) {
+        b.lanes = left.m[b.pass];
+        writes = batch_writes(x, insn, &b, first, bytes);
+    }
+    return writes;
+}
+
 /* ---- semaphores (C8): time first, then the payload with release order ---- */
 
 static uint32_t release_value(const struct exec *x, const struct ppu_insn *insn, uint32_t lane)
@@ -648,6 +690,9 @@ enum step engine_release(struct exec *x, const struct ppu_insn *insn, const stru
     struct lanes left = insn->scalar ? lanes_one(lanes_first(mask)) : *mask;
     struct batch b;
 
+    if (!history_effect(x->core)) {
+        return STEP_STOP;
+    }
     b.space = SPACE_GLOBAL;
     b.access = PPU_ACCESS_WRITE;
     b.bytes = sizeof(struct ppu_sem);

@@ -3,6 +3,7 @@
 #ifndef QEMU_DEVICE_CORE_ENGINE_MEMORY_H
 #define QEMU_DEVICE_CORE_ENGINE_MEMORY_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "ppu/ring.h"
@@ -24,5 +25,8 @@ enum ppu_access engine_mem_access(const struct ppu_insn *insn);
 uint64_t engine_local_va(const struct exec *x, uint32_t lane, uint32_t offset);
 /* The request of the warp is done: writes results; STEP_NEXT, or STEP_FAULT. */
 enum step engine_mem_finish(struct exec *x, const struct ppu_insn *insn);
+/* True: the instruction writes one of these bytes of the host's memory in one of the lanes. */
+bool engine_mem_writes(struct exec *x, const struct ppu_insn *insn, const struct lanes *mask, const uint8_t *first,
+                       uint32_t bytes);
 
 #endif

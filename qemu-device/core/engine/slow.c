@@ -517,6 +517,41 @@ uint32_t *engine_vector(struct sm *sm, uint32_t index, uint32_t reg, uint32_t la
     return exec_vreg(x, reg) + lane;
 }
 
+/* The instruction that the warp executes next, and the lanes in which it has an effect; NULL: it cannot be executed. */
+static const struct ppu_insn *insn_next(struct exec *x, struct lanes *mask)
+{
+    uint16_t fault = 0;
+    uint64_t va = 0;
+    const struct code_insn *code = warp_begun(x->w) ? NULL : decode_fetch(x->sm, x->task, x->w->pc, &fault, &va);
+
+    if (!code || code->fault != 0) {
+        return NULL;
+    }
+    *mask = guarded(x->w, code->insn.guard);
+    return lanes_any(mask) ? &code->insn : NULL;
+}
+
+bool engine_writes(struct sm *sm, uint32_t index, const uint8_t *first, uint32_t bytes)
+{
+    struct exec *const x = exec_of(sm, index);
+    struct lanes mask;
+    const struct ppu_insn *insn = insn_next(x, &mask);
+
+    sm_file_enter(x);
+    const bool writes = insn && engine_mem_writes(x, insn, &mask, first, bytes);
+    sm_file_leave(sm);
+    return writes;
+}
+
+bool engine_writes_vector(struct sm *sm, uint32_t index, uint32_t reg, uint32_t lane)
+{
+    struct lanes mask;
+    const struct ppu_insn *insn = insn_next(exec_of(sm, index), &mask);
+
+    return insn && !insn->scalar && lanes_has(&mask, lane) && reg >= insn->rd && reg - insn->rd < insn->wd &&
+           insn->op != PPU_OP_STG && insn->op != PPU_OP_STS && insn->op != PPU_OP_STL && insn->op != PPU_OP_STU;
+}
+
 uint64_t engine_local(struct sm *sm, uint32_t index, uint32_t lane, uint32_t offset)
 {
     return engine_local_va(exec_of(sm, index), lane, offset);

@@ -13,6 +13,7 @@
 #include "ppu/trace.h"
 #include "qemu-device/core/core_private.h"
 #include "qemu-device/core/core_state.h"
+#include "qemu-device/core/history.h"
 #include "qemu-device/core/hooks.h"
 #include "qemu-device/core/memory/guest_mem.h"
 #include "qemu-device/core/memory/mmu.h"
@@ -228,6 +229,9 @@ void dma_run(struct core *core, uint64_t now_ns)
     struct dma *dma = &core->dma;
     uint64_t deadline = dma->deadline_ns;
 
+    if (dma->count != 0 && deadline <= now_ns) {
+        history_outside(core);
+    }
     for (uint32_t steps = 0; dma->count != 0 && deadline <= now_ns && steps < STEPS_AT_ONCE; steps++) {
         dma->held = hook_holds(core, PPU_MARK_COPY_STEP);
         if (dma->held) {

@@ -8,6 +8,7 @@
 #include "qemu-device/core/attention.h"
 #include "qemu-device/core/core_private.h"
 #include "qemu-device/core/core_state.h"
+#include "qemu-device/core/history.h"
 #include "qemu-device/core/hooks.h"
 #include "qemu-device/core/memory/guest_mem.h"
 #include "qemu-device/core/regs.h"
@@ -57,6 +58,9 @@ bool ring_push(struct core *core, enum ppu_ring_id id, const void *entry)
     struct ring *ring = &core->ring[id];
     bool was_empty = false;
 
+    if (!history_effect(core)) {
+        return false;
+    }
     pthread_mutex_lock(&ring->lock);
     bool pushed = ring_has_room(core, id);
     if (pushed) {

@@ -6,6 +6,7 @@
 #include "ppu/macros.h"
 #include "qemu-device/core/core_private.h"
 #include "qemu-device/core/core_state.h"
+#include "qemu-device/core/history.h"
 #include "qemu-device/core/memory/guest_mem.h"
 #include "qemu-device/core/regs.h"
 #include "qemu-device/core/snapshot.h"
@@ -31,7 +32,7 @@ static void append_record(struct core *core, struct trace_ring *ring, const stru
 
 bool trace_begin(struct core *core)
 {
-    if (__atomic_load_n(&core->trace.ring.size, __ATOMIC_RELAXED) == 0) {
+    if (__atomic_load_n(&core->trace.ring.size, __ATOMIC_RELAXED) == 0 || history_runs(core)) {
         return false;
     }
     pthread_mutex_lock(&core->trace.lock);

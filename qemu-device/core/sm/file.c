@@ -9,6 +9,7 @@
 #include "ppu/macros.h"
 #include "qemu-device/core/core.h"
 #include "qemu-device/core/core_private.h"
+#include "qemu-device/core/core_state.h"
 #include "qemu-device/core/dist/task.h"
 #include "qemu-device/core/memory/guest_mem.h"
 #include "qemu-device/core/sm/cta.h"
@@ -189,10 +190,25 @@ void sm_file_take(struct sm *sm, struct sm_cta *cta)
 {
     const struct dist_task *task = cta->cta.task;
 
+    /* What is executed again must find the same, also where nobody reads it. */
+    const uint64_t start = sm->core->debug.history ? UINT64_MAX : task->start;
+
     take_block(sm, SM_FILE_VREGS, &cta->block[SM_FILE_VREGS], (size_t)task->cta_vregs[cta->cta.wide] * sizeof(uint32_t),
-               task->start);
-    take_block(sm, SM_FILE_SHARED, &cta->block[SM_FILE_SHARED], task->tmd.shared_bytes, task->start);
-    take_block(sm, SM_FILE_TOKENS, &cta->block[SM_FILE_TOKENS], task->cta_tokens, task->start);
+               start);
+    take_block(sm, SM_FILE_SHARED, &cta->block[SM_FILE_SHARED], task->tmd.shared_bytes, start);
+    take_block(sm, SM_FILE_TOKENS, &cta->block[SM_FILE_TOKENS], task->cta_tokens, start);
+}
+
+void sm_file_shade(const struct sm *sm)
+{
+    for (uint32_t id = 0; id < SM_FILE_OWN; id++) {
+        block_shade(&sm->file[id], id, &(struct sm_block){ 0, sm->file[id].cap });
+        for (uint32_t i = 0; i < sm->config->sm_ctas; i++) {
+            if (sm->cta[i].used) {
+                block_show(&sm->file[id], id, &sm->cta[i].block[id]);
+            }
+        }
+    }
 }
 
 void sm_file_give(struct sm *sm, struct sm_cta *cta)

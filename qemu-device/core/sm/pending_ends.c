@@ -4,6 +4,7 @@
  * others may wait for, or it has nothing else to do. Nobody is told of an end before what was added is in memory.
  */
 #include "qemu-device/core/sm/pending_ends.h"
+#include "qemu-device/core/core_state.h"
 #include "qemu-device/core/dist/cta.h"
 #include "qemu-device/core/dist/cta_life.h"
 #include "qemu-device/core/dist/ends.h"
@@ -21,6 +22,9 @@ void pending_ends_hold(struct sm *sm, const struct dist_cta *ended, const uint64
     }
     ends->cta[ends->held] = *ended;
     memcpy(ends->count[ends->held++], count, sizeof(ends->count[0]));
+    if (sm->core->debug.history) { /* which CTA comes next must not depend on when nobody looked */
+        pending_ends_report(sm);
+    }
 }
 
 void pending_ends_report(struct sm *sm)

@@ -9,7 +9,9 @@
 #include "qemu-device/core/core.h"
 #include "qemu-device/core/core_private.h"
 #include "qemu-device/core/core_state.h"
+#include "qemu-device/core/debug/run.h"
 #include "qemu-device/core/dist/cta.h"
+#include "qemu-device/core/history.h"
 #include "qemu-device/core/sm/cache.h"
 #include "qemu-device/core/sm/cache_model.h"
 #include "qemu-device/core/sm/counters.h"
@@ -219,6 +221,8 @@ void sm_flush(struct core *core, uint32_t context)
 bool sm_move_tokens(struct core *core, uint32_t sm, uint32_t warp, uint32_t first)
 {
     struct sm_pool *pool = *core_sm_pool(core);
+
+    history_outside(core);
 
     if (sm >= pool->sms || warp >= core_config_of(core)->sm_warps) {
         return false;
@@ -441,7 +445,13 @@ void sm_slice_run(struct core *core)
 {
     struct sm_pool *pool = *core_sm_pool(core);
     struct sm_slice *slice = &pool->slice;
+    bool more;
 
+    if (debug_replay(core, &more)) {
+        slice->underway = false;
+        pool->slice_ns = more ? core_now(core) : SLICE_NEVER;
+        return;
+    }
     if (!slice->underway) {
         slice_begin(pool, core_now(core));
     }

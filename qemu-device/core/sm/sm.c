@@ -18,6 +18,7 @@
 #include "qemu-device/core/dist/task.h"
 #include "qemu-device/core/engine/engine.h"
 #include "qemu-device/core/engine/levels.h"
+#include "qemu-device/core/history.h"
 #include "qemu-device/core/hooks.h"
 #include "qemu-device/core/memory/profile_table.h"
 #include "qemu-device/core/memory/trace.h"
@@ -357,6 +358,11 @@ bool sm_take_cta(struct sm *sm)
         return false;
     }
     sm_cta_came(sm, cta);
+    if (cta->cta.saved) {
+        (void)history_effect(sm->core); /* its place is free again */
+    } else {
+        history_add(sm->core, sm->number, HISTORY_TAKES);
+    }
     return true;
 }
 
@@ -629,6 +635,13 @@ static void warp_turn(struct sm *sm, uint32_t index, uint32_t budget, uint32_t *
     } else if (cta->must_save) {
         sm_save_waiting(sm, cta);
     }
+}
+
+void sm_turn_of_one(struct sm *sm, uint32_t index)
+{
+    uint32_t executed = 0;
+
+    warp_turn(sm, index, 1, &executed);
 }
 
 /* Warps have ended whose CTAs have not. */

@@ -108,6 +108,9 @@ uint32_t sm_run(struct sm *sm, uint32_t budget, enum sm_activity *activity);
 /* The same, but ends when instructions and memory transactions are `work` together, or somewhat more. */
 uint32_t sm_run_part(struct sm *sm, uint32_t budget, uint64_t work, enum sm_activity *activity);
 
+/* A warp that is ready executes one instruction (debug_run()), and what follows from it happens. */
+void sm_turn_of_one(struct sm *sm, uint32_t index);
+
 static inline bool sm_attention(const struct sm *sm)
 {
     return __atomic_load_n(&sm->attention, __ATOMIC_RELAXED) != 0;

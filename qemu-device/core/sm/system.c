@@ -12,6 +12,7 @@
 #include "qemu-device/core/core_private.h"
 #include "qemu-device/core/core_state.h"
 #include "qemu-device/core/engine/engine.h"
+#include "qemu-device/core/history.h"
 #include "qemu-device/core/memory/guest_mem.h"
 #include "qemu-device/core/memory/semtab.h"
 #include "qemu-device/core/sm/exec.h"
@@ -27,6 +28,9 @@ void sm_system_post(struct exec *x)
 {
     struct sm *sm = x->sm;
 
+    if (!history_effect(sm->core)) {
+        return;
+    }
     __atomic_store_n(&sm->sys[x->index].state, SYS_QUEUED, __ATOMIC_SEQ_CST);
     __atomic_fetch_add(&sm->system, 1u, __ATOMIC_SEQ_CST);
     core_kick(sm->core);

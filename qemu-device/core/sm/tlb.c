@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "qemu-device/core/sm/tlb.h"
+#include "qemu-device/core/core_state.h"
+#include "qemu-device/core/history.h"
 #include "qemu-device/core/memory/mmu.h"
 #include "qemu-device/core/sm/access.h"
 #include "qemu-device/core/sm/gpc.h"
@@ -24,6 +26,19 @@ static void hurry(struct sm *sm)
     }
 }
 
+/* What a kernel writes first is kept before; each page is looked at. */
+static void keep_history(struct core *core, struct mmu_page *page, enum ppu_access access)
+{
+    const bool writes = access == PPU_ACCESS_WRITE || access == PPU_ACCESS_ATOMIC;
+
+    if (writes && !page->system) {
+        history_keep(core, page->frame, page->bytes);
+    }
+    if (!writes) {
+        page->write = page->atomic = false; /* the next write comes here, too */
+    }
+}
+
 static uint16_t fill_entry(struct sm *sm, struct tlb_entry *entry, uint32_t context, uint64_t va,
                            enum ppu_access access)
 {
@@ -33,7 +48,11 @@ static uint16_t fill_entry(struct sm *sm, struct tlb_entry *entry, uint32_t cont
     if (page.fault != 0) {
         return page.fault;
     }
-    mmu_widen(sm->core, &page);
+    if (sm->core->debug.history) {
+        keep_history(sm->core, &page, access);
+    } else {
+        mmu_widen(sm->core, &page);
+    }
     if (sm->gpc) {
         gpc_translate(sm, context, page.va);
     }

@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: MIT */
+/* Goes back to instructions, lines, functions, stops and writes before, in what the device has recorded. */
+#include <stdio.h>
+#include <string.h>
+
+#include "ppu/macros.h"
+#include "tools/dbg/motion.h"
+#include "tools/dbg/points.h"
+#include "tools/dbg/session.h"
+
+#define RANGES_MOST 256u /* of a line or a function that are told apart */
+#define STRETCHES_MOST 100000u
+
+/* ---- recording ---- */
+
+bool session_record(struct session *session, bool on)
+{
+    const struct ppu_debug_request request = { .op = PPU_DEBUG_DO_RECORD, .flags = on ? PPU_DEBUG_RECORDS : 0 };
+
+    session->records = on;
+    if (session->box.shared && !box_done(&session->box, &request)) {
+        session->records = false;
+        session_complain(session, "cannot record: %s", box_why(&session->box));
+        return false;
+    }
+    return true;
+}
+
+/* Where in what is recorded the state is. */
+static uint64_t recorded_at(struct session *session)
+{
+    const struct ppu_debug_request request = { .op = PPU_DEBUG_DO_RECORDED };
+    struct ppu_debug_record record = { .at = 0 };
+
+    if (box_done(&session->box, &request) && session->box.answer.bytes >= sizeof(record)) {
+        memcpy(&record, session->box.answer.data, sizeof(record));
+    }
+    return record.at;
+}
+
+/* ---- lines ---- */
+
+/* The instruction is in the line, of a function that the line has called (BACK_OVER), or in the function (BACK_OUT). */
+static bool is_line_inside(const struct info *info, uint32_t insn, const struct stretch *from, enum session_back back)
+{
+    struct info_frame frames[INFO_DEPTH];
+    const uint32_t count = info_frames(info, insn, frames);
+
+    if (from->depth == 0 || count < from->depth || (back == BACK_BY_LINE && count != from->depth)) {
+        return false;
+    }
+    const struct info_frame *frame = &frames[count - from->depth];
+    return (back == BACK_OUT || frame->line == from->line) &&
+           strcmp(frame->name ? frame->name : "", from->function) == 0;
+}
+
+/* The ranges that are, those around the focus if there are too many. */
+static void put_ranges(const struct session *session, struct ppu_debug_request *request)
+{
+    const struct loaded *loaded = session_loaded(session);
+    const struct motion *motion = &session->motion;
+    const uint32_t most = loaded && loaded->info ? loaded->view.header->code_bytes / PPU_INSN_BYTES : 0;
+    struct ppu_debug_range ranges[RANGES_MOST];
+    uint32_t count = 0, first = 0;
+
+    for (uint32_t insn = 0; insn < most; insn++) {
+        if (!is_line_inside(loaded->info, insn, &motion->from, motion->back)) {
+            continue;
+        }
+        if (count != 0 && ranges[count - 1].end == insn) {
+            ranges[count - 1].end++;
+        } else if (count < RANGES_MOST) {
+            ranges[count++] = (struct ppu_debug_range){ insn, insn + 1 };
+        }
+    }
+    while (count - first > PPU_DEBUG_RANGES && ranges[first + PPU_DEBUG_RANGES / 2].end <= session->focus.warp.pc) {
+        first++;
+    }
+    request->ranges = PPU_MIN(count - first, PPU_DEBUG_RANGES);
+    memcpy(request->range, ranges + first, request->ranges * sizeof(ranges[0]));
+}
+
+/* The line before, as the steps see it: over functions, the line that has called them. */
+static struct stretch stretch_before(const struct session *session)
+{
+    const struct loaded *loaded = session_loaded(session);
+    const struct motion *motion = &session->motion;
+    struct stretch stretch = motion_stretch(session);
+    struct info_frame frames[INFO_DEPTH];
+
+    if (motion->back == BACK_OVER && loaded && loaded->info && stretch.depth > motion->from.depth) {
+        const uint32_t count = info_frames(loaded->info, session->focus.warp.pc, frames);
+        const struct info_frame *frame = &frames[count - motion->from.depth];
+        stretch = (struct stretch){ frame->name ? frame->name : "", motion->from.depth, frame->line };
+    }
+    return stretch;
+}
+
+/* ---- one way back after the other ---- */
+
+static void begin_way(struct session *session, enum ppu_debug_back what, struct ppu_debug_request *request)
+{
+    session->motion.kind = MOTION_RETURNS;
+    session->motion.stretches++;
+    request->op = PPU_DEBUG_DO_BACK;
+    request->at = session->focus.warp.at;
+    request->flags = what;
+    request->lane = what == PPU_DEBUG_BACK_STOP ? PPU_DEBUG_ANY_LANE : session->motion.lane;
+    if (what == PPU_DEBUG_BACK_OUT || what == PPU_DEBUG_BACK_ENTRY) {
+        put_ranges(session, request);
+    }
+    if (!box_done(&session->box, request)) {
+        session->motion.kind = MOTION_NONE;
+        session_complain(session, "cannot go back: %s", box_why(&session->box));
+    }
+}
+
+static void begin_plain_way(struct session *session, enum ppu_debug_back what)
+{
+    struct ppu_debug_request request = { .ranges = 0 };
+
+    begin_way(session, what, &request);
+}
+
+static void begin_step(struct session *session)
+{
+    struct motion *motion = &session->motion;
+
+    session->focus.frame = 0;
+    motion->from = motion_stretch(session);
+    motion->stretches = 0;
+    motion->lane = session->focus.lane;
+    motion->back_from = recorded_at(session);
+    if (motion->back == BACK_TO_STOP) {
+        begin_plain_way(session, PPU_DEBUG_BACK_STOP);
+    } else if (motion->back == BACK_BY_INSN || motion->from.depth == 0) {
+        motion->back = BACK_BY_INSN;
+        begin_plain_way(session, PPU_DEBUG_BACK_INSN);
+    } else if (motion->back == BACK_OUT) {
+        motion->phase = BACK_TO_BEFORE;
+        begin_plain_way(session, PPU_DEBUG_BACK_OUT);
+    } else {
+        motion->phase = BACK_TO_BEGIN;
+        begin_plain_way(session, PPU_DEBUG_BACK_ENTRY);
+    }
+}
+
+static bool can_begin(struct session *session)
+{
+    if (session->motion.kind != MOTION_NONE || !session_refresh(session)) {
+        session_complain(session, "no kernel stands still");
+        return false;
+    }
+    return true;
+}
+
+void session_back(struct session *session, enum session_back how, uint32_t count)
+{
+    if (count == 0 || !can_begin(session)) {
+        return;
+    }
+    if (how == BACK_OUT && motion_stretch(session).depth < 2) {
+        session_complain(session, "cannot go back out of a kernel: nobody has called it");
+        return;
+    }
+    session->motion = (struct motion){ .back = how, .steps = count };
+    begin_step(session);
+}
+
+void session_back_to_register(struct session *session, uint32_t number)
+{
+    struct ppu_debug_request request = { .number = number };
+
+    if (can_begin(session)) {
+        session->motion = (struct motion){ .back = BACK_TO_WRITE, .steps = 1, .lane = session->focus.lane };
+        begin_way(session, PPU_DEBUG_BACK_REGISTER, &request);
+    }
+}
+
+void session_back_to_memory(struct session *session, enum ppu_debug_space space, uint64_t address, uint32_t bytes)
+{
+    struct ppu_debug_request request = { .count = bytes };
+
+    if (can_begin(session) && session_locate(session, space, address, &request)) {
+        session->motion = (struct motion){ .back = BACK_TO_WRITE, .steps = 1, .lane = session->focus.lane };
+        begin_way(session, PPU_DEBUG_BACK_MEMORY, &request);
+    }
+}
+
+/* ---- where it has led to ---- */
+
+static void end_step(struct session *session)
+{
+    struct motion *motion = &session->motion;
+
+    motion_say_arrived(session);
+    session->stop = (struct stop){ .why = PPU_DEBUG_STEPPED };
+    motion->kind = MOTION_NONE;
+    if (--motion->steps != 0) {
+        begin_step(session);
+    }
+}
+
+/* It is before the line that it was in, or still inside where there are more ranges than can be asked for. */
+static void look_at_before(struct session *session)
+{
+    struct motion *motion = &session->motion;
+    const struct loaded *loaded = session_loaded(session);
+    const bool knows = loaded && loaded->info;
+
+    if (motion->stretches < STRETCHES_MOST && knows &&
+        is_line_inside(loaded->info, session->focus.warp.pc, &motion->from, motion->back)) {
+        begin_plain_way(session, PPU_DEBUG_BACK_OUT);
+    } else if (motion->stretches < STRETCHES_MOST && knows && motion_stretch(session).line == 0) {
+        begin_plain_way(session, PPU_DEBUG_BACK_INSN);
+    } else if (motion->back == BACK_OUT || !knows) {
+        end_step(session);
+    } else {
+        motion->from = stretch_before(session);
+        motion->phase = BACK_TO_ITS_BEGIN;
+        begin_plain_way(session, PPU_DEBUG_BACK_ENTRY);
+    }
+}
+
+static void look_at_step(struct session *session)
+{
+    struct motion *motion = &session->motion;
+
+    session->focus.lane = motion->lane;
+    session->stop = (struct stop){ .why = PPU_DEBUG_STEPPED };
+    motion->kind = MOTION_NONE;
+    if (!session_refresh(session)) {
+        return;
+    }
+    const bool has_begun = motion->phase == BACK_TO_BEGIN && recorded_at(session) != motion->back_from;
+    if (motion->back == BACK_BY_INSN || motion->phase == BACK_TO_ITS_BEGIN || has_begun) {
+        end_step(session);
+    } else if (motion->phase == BACK_TO_BEFORE) {
+        look_at_before(session);
+    } else {
+        motion->phase = BACK_TO_BEFORE;
+        begin_plain_way(session, PPU_DEBUG_BACK_OUT);
+    }
+}
+
+void back_look_at(struct session *session, const struct ppu_debug_event *event)
+{
+    const uint32_t before_lane = session->focus.lane;
+
+    switch (event->why) {
+    case PPU_DEBUG_TURNED:
+        session->motion.kind = MOTION_NONE;
+        motion_say_turning(session, event);
+        return;
+    case PPU_DEBUG_STEPPED:
+        look_at_step(session);
+        return;
+    default:
+        session->motion.kind = MOTION_NONE;
+        if (motion_look_at(session, event)) {
+            return;
+        }
+        session->focus.lane = before_lane;
+        begin_plain_way(session, PPU_DEBUG_BACK_STOP);
+    }
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/* Says where kernels have stopped, for both ways that they go. */
+#ifndef TOOLS_DBG_MOTION_H
+#define TOOLS_DBG_MOTION_H
+
+#include "tools/dbg/session.h"
+
+/* Says what an event is; false: it is nothing to stop for. */
+bool motion_look_at(struct session *session, const struct ppu_debug_event *event);
+/* Says why the way back or forth has come to an end, and where. */
+void motion_say_turning(struct session *session, const struct ppu_debug_event *event);
+/* Says where a step has led to. */
+void motion_say_arrived(struct session *session);
+/* The line of a function that the focus is in. */
+struct stretch motion_stretch(const struct session *session);
+/* An event while the way leads back. */
+void back_look_at(struct session *session, const struct ppu_debug_event *event);
+
+#endif
