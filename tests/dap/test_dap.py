@@ -82,6 +82,69 @@ def stops_and_steps():
     ends_well(editor)
 
 
+def goes_back():
+    """By lines, by instructions, to breakpoints and to the last write, of a program that is recorded."""
+    editor = Client()
+    assert "supportsStepBack" not in editor.initialize()
+    editor.launch(record=True)
+    assert editor.event("capabilities")["capabilities"] == {"supportsStepBack": True}
+    editor.request("setFunctionBreakpoints", breakpoints=[{"name": "twice"}])
+    editor.go()
+    stop = editor.stopped(reason="function breakpoint")
+    thread = stop["threadId"]
+    editor.request("setFunctionBreakpoints", breakpoints=[])
+    for _ in range(4):
+        editor.request("next", threadId=thread)
+        editor.stopped(reason="step")
+    line = editor.frames(thread)[0]["line"]
+    assert line >= 9, line
+    editor.request("stepBack", threadId=thread)
+    assert editor.stopped(reason="step")["threadId"] == thread
+    assert 4 <= editor.frames(thread)[0]["line"] < line
+    before = editor.frames(thread)[0]["instructionPointerReference"]
+    editor.request("stepBack", threadId=thread, granularity="instruction")
+    editor.stopped(reason="step")
+    frames = editor.frames(thread)
+    assert int(frames[0]["instructionPointerReference"], 0) < int(before, 0)
+    assert editor.refused("setExpression", expression="i", value="1", frameId=frames[-1]["id"]).endswith("what is past cannot be changed")
+    found = editor.request("setFunctionBreakpoints", breakpoints=[{"name": "twice"}])["breakpoints"]
+    editor.request("reverseContinue", threadId=thread)
+    assert editor.stopped(reason="function breakpoint")["hitBreakpointIds"] == [found[0]["id"]]
+    assert editor.frames(thread)[0]["line"] == 3
+    description = None
+    while description is None:  # each group has come there
+        editor.request("reverseContinue", threadId=thread)
+        stop = editor.stopped()
+        thread, description = stop["threadId"], stop.get("description")
+    assert description == "No more history", description
+    editor.request("setFunctionBreakpoints", breakpoints=[])
+    editor.request("continue", threadId=thread)
+    assert editor.stopped(reason="step")["description"] == "The history ends here"
+    assert editor.frames(thread)[0]["line"] == line
+    editor.typed("last-write i")
+    assert editor.stopped(reason="step")["description"] == "Last write"
+    assert editor.frames(thread)[0]["line"] == 8
+    editor.request("continue", threadId=thread)
+    editor.stopped(description="The history ends here")
+    editor.request("continue", threadId=thread)
+    ends_well(editor)
+
+
+def nothing_recorded():
+    editor = Client()
+    editor.initialize()
+    editor.launch()
+    editor.request("setFunctionBreakpoints", breakpoints=[{"name": "twice"}])
+    editor.go()
+    thread = editor.stopped(reason="function breakpoint")["threadId"]
+    for command in ("stepBack", "reverseContinue"):
+        assert editor.refused(command, threadId=thread).endswith(": cannot go back: nothing is recorded"), command
+        assert editor.refused(command, threadId=777777)
+    editor.request("setFunctionBreakpoints", breakpoints=[])
+    editor.request("continue", threadId=thread)
+    ends_well(editor)
+
+
 def files_and_conditions():
     """A file on disk that is a part of what the program compiles: its own lines, conditions on lanes, and counts."""
     with tempfile.TemporaryDirectory() as folder:
@@ -451,6 +514,8 @@ def by_port():
 if __name__ == "__main__":
     tap.main([
         ("a kernel stops at a function, shows frames and variables, and is stepped", stops_and_steps),
+        ("a recorded kernel is stepped back", goes_back),
+        ("what was not recorded is not stepped back, which is said", nothing_recorded),
         ("breakpoints in a file on disk, with conditions on lanes; another lane is chosen", files_and_conditions),
         ("memory, registers, code, and breakpoints on instructions and data", memory_and_code),
         ("the console has expressions and the debugger's commands", console),

@@ -154,6 +154,8 @@ static const char *stop_reason(const struct adapter *adapter)
         return "exception";
     case PPU_DEBUG_STEPPED:
     case PPU_DEBUG_ENDED:
+    case PPU_DEBUG_WRITES:
+    case PPU_DEBUG_TURNED:
         return "step";
     default:
         return "pause";
@@ -162,9 +164,19 @@ static const char *stop_reason(const struct adapter *adapter)
 
 static void describe_stop(const struct adapter *adapter, char text[128])
 {
+    static const char *const turnings[] = {
+        [PPU_DEBUG_BEGIN] = "No more history",
+        [PPU_DEBUG_PRESENT] = "The history ends here",
+        [PPU_DEBUG_INTERFERED] = "The present has come back: somebody changes tasks or their memory",
+        [PPU_DEBUG_DIFFERED] = "Executed again the kernels do something else; the present has come back",
+    };
     const struct stop *stop = &adapter->session.stop;
 
-    if (stop->why == PPU_DEBUG_FAULTED) {
+    if (stop->why == PPU_DEBUG_TURNED && stop->turning < PPU_ARRAY_SIZE(turnings)) {
+        snprintf(text, 128, "%s", turnings[stop->turning]);
+    } else if (stop->why == PPU_DEBUG_WRITES) {
+        snprintf(text, 128, "Last write");
+    } else if (stop->why == PPU_DEBUG_FAULTED) {
         snprintf(text, 128, "Fault %s at address 0x%llx", session_fault_word(stop->fault),
                  (unsigned long long)stop->address);
     } else if (stop->why == PPU_DEBUG_DIVERGED) {

@@ -218,6 +218,10 @@ json_t *request_launch(struct adapter *adapter, const json_t *arguments)
     }
     adapter->session.start.folder = argument_text(adapter->launch, "cwd");
     adapter->session.as_built = adapter->session.as_built || argument_true(arguments, "asBuilt");
+    adapter->session.records = argument_true(arguments, "record");
+    if (adapter->session.records) {
+        adapter_tell(adapter, "capabilities", json_pack("{s:{s:b}}", "capabilities", "supportsStepBack", 1));
+    }
     adapter->stop_on_entry = argument_true(arguments, "stopOnEntry") && !argument_true(arguments, "noDebug");
     adapter->exceptions = argument_true(arguments, "noDebug") ? 0 : adapter->exceptions;
     adapter->state = ADAPTER_LAUNCHED;
@@ -265,6 +269,18 @@ static json_t *request_continue(struct adapter *adapter, const json_t *arguments
     return json_pack("{s:b}", "allThreadsContinued", 1);
 }
 
+/* After what moves kernels: an answer, or what the debugger has said in place of moving them. */
+static json_t *moved(struct adapter *adapter)
+{
+    if (adapter->session.motion.kind == MOTION_NONE) {
+        char *text = adapter_take_text(adapter);
+        (void)adapter_refuse(adapter, "%.256s", text ? text : "");
+        free(text);
+        return NULL;
+    }
+    return json_object();
+}
+
 static json_t *step(struct adapter *adapter, const json_t *arguments, enum session_step how)
 {
     const char *granularity = argument_text(arguments, "granularity");
@@ -278,13 +294,7 @@ static json_t *step(struct adapter *adapter, const json_t *arguments, enum sessi
         how = STEP_INSN;
     }
     session_step(session, how, 1);
-    if (session->motion.kind == MOTION_NONE) {
-        char *text = adapter_take_text(adapter);
-        (void)adapter_refuse(adapter, "%.256s", text ? text : "");
-        free(text);
-        return NULL;
-    }
-    return json_object();
+    return moved(adapter);
 }
 
 static json_t *request_next(struct adapter *adapter, const json_t *arguments)
@@ -295,6 +305,27 @@ static json_t *request_next(struct adapter *adapter, const json_t *arguments)
 static json_t *request_step_in(struct adapter *adapter, const json_t *arguments)
 {
     return step(adapter, arguments, STEP_LINE);
+}
+
+static json_t *request_step_back(struct adapter *adapter, const json_t *arguments)
+{
+    const char *granularity = argument_text(arguments, "granularity");
+    const bool by_insn = granularity && strcmp(granularity, "instruction") == 0;
+
+    if (!can_go(adapter) || !threads_focus(adapter, argument_number(arguments, "threadId", 0), 0, ADAPTER_SAME_LANE)) {
+        return NULL;
+    }
+    session_back(&adapter->session, by_insn ? BACK_BY_INSN : BACK_OVER, 1);
+    return moved(adapter);
+}
+
+static json_t *request_reverse_continue(struct adapter *adapter, const json_t *arguments)
+{
+    if (!can_go(adapter) || !threads_focus(adapter, argument_number(arguments, "threadId", 0), 0, ADAPTER_SAME_LANE)) {
+        return NULL;
+    }
+    session_back(&adapter->session, BACK_TO_STOP, 1);
+    return moved(adapter);
 }
 
 static json_t *request_step_out(struct adapter *adapter, const json_t *arguments)
@@ -372,6 +403,8 @@ static const struct answerer {
     { "next", "step", request_next },
     { "stepIn", "step", request_step_in },
     { "stepOut", "step", request_step_out },
+    { "stepBack", "step back", request_step_back },
+    { "reverseContinue", "continue backwards", request_reverse_continue },
     { "pause", "pause", request_pause },
     { "terminate", "terminate", request_terminate },
     { "disconnect", "disconnect", request_disconnect },
