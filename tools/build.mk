@@ -72,3 +72,4 @@ $(eval $(call guest_program,ppu-dbg,tools/dbg/ppu-dbg.c,$(TRACE_FLAGS),ppudbg pp
 DAP_SOURCES := $(addprefix tools/dap/,adapter.c requests.c threads.c tasks.c sources.c breaks.c variables.c console.c memory.c wire.c)
 DAP_LIBS := $(DBG_LIBS) -ljansson -lnettle
 $(eval $(call ppu_tool,ppu-dap,tools/dap/ppu-dap.c $(DAP_SOURCES),$(TRACE_FLAGS),$(DAP_LIBS)))
+$(eval $(call guest_program,ppu-dap,tools/dap/ppu-dap.c $(DAP_SOURCES),$(TRACE_FLAGS),ppudbg pputrace ppu ppuasm $(GUEST_DW_LIBS) -ljansson -lnettle -pthread))

@@ -37,7 +37,7 @@ $(BUILD)/kernels/spin-debug.ppu: tests/guest/spin-debug.cl $(BUILD)/plain/tools/
 	$(Q)$(BUILD)/plain/tools/ppucc -g -cl-opt-disable -o $@.$(pid) $<
 	$(Q)mv $@.$(pid) $@
 $(eval $(call guest_program,top-worker,tests/top/worker.c,-Iruntime/include,ppu -pthread))
-GUEST_TOOLS := ppu-trace ppu-prof ppu-top ppu-dbg saxpy bfs top-worker
+GUEST_TOOLS := ppu-trace ppu-prof ppu-top ppu-dbg ppu-dap saxpy bfs top-worker
 TIMEOUT_guest-tools := 300
 $(eval $(call ppu_script_test,guest-tools,tests/guest/test_tools.py,$(GUEST_READY) $(addprefix $(GUEST_DIR)/programs/,$(GUEST_TOOLS)) $(addprefix $(BUILD)/kernels/,saxpy.ppu bfs.ppu spin.ppu spin-debug.ppu)))
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Tests ppu-trace, ppu-prof, ppu-top and ppu-dbg in the guest: on programs that they start, and on one that already runs.
+"""Tests ppu-trace, ppu-prof, ppu-top, ppu-dbg and ppu-dap in the guest: on programs that they start, and on one that already runs.
 
 One boot runs the script below in a folder that the guest shares; each test looks at what it has left there.
 """
@@ -21,7 +21,7 @@ from chrome import Trace  # noqa: E402
 
 FOLDER = tempfile.TemporaryDirectory()
 SHARE = Path(FOLDER.name)
-PROGRAMS = ("ppu-trace", "ppu-prof", "ppu-top", "ppu-dbg", "saxpy", "bfs", "top-worker")
+PROGRAMS = ("ppu-trace", "ppu-prof", "ppu-top", "ppu-dbg", "ppu-dap", "saxpy", "bfs", "top-worker")
 KERNELS = ("saxpy.ppu", "saxpy.ppu.s", "bfs.ppu", "spin.ppu", "spin-debug.ppu")
 WARPS = 32768  # of examples/libppu/saxpy.c
 CLOCKS_US = 10
@@ -54,6 +54,40 @@ until grep -q -e ^seen -e cannot dbg.out; do sleep 0.1; done
 echo >&3
 exec 3>&-
 wait $debugger; echo $? >dbg.status
+mkfifo requests
+./ppu-dap <requests >dap.out 2>dap.err &
+adapter=$!
+exec 4>requests
+number=0
+ask() {
+    number=$((number + 1))
+    message="{\"seq\":$number,\"type\":\"request\",\"command\":\"$1\",\"arguments\":{$2}}"
+    printf 'Content-Length: %d\r\n\r\n%s' ${#message} "$message" >&4
+}
+type() { ask evaluate "\"context\":\"repl\",\"expression\":\"$1\""; }
+came() { until [ "$(grep -o "\"event\": *\"$1\"" dap.out | wc -l)" -ge "$2" ] || ! kill -0 $adapter; do sleep 0.1; done; }
+ask initialize '"adapterID":"ppu"'
+ask launch '"program":"sh","args":["-c","exec ./top-worker build/kernels/spin-debug.ppu <gate"],"stopOnEntry":true'
+ask configurationDone
+exec 3>gate
+came stopped 1
+type '-exec tbreak 7 if turns == 9'
+type '-exec continue'
+came stopped 2
+thread=$(grep -o '"reason": *"breakpoint"[^}]*"threadId": *[0-9]*' dap.out | grep -o '[0-9]*$')
+ask threads
+ask stackTrace "\"threadId\":$thread"
+type turns
+ask next "\"threadId\":$thread"
+came stopped 3
+type '-exec info tasks'
+ask continue "\"threadId\":$thread"
+echo >&3
+exec 3>&-
+came terminated 1
+ask disconnect
+exec 4>&-
+wait $adapter; echo $? >dap.status
 ./ppu-top --once >nobody.out 2>nobody.err; echo $? >nobody.status
 """
 
@@ -139,6 +173,29 @@ def debugged():
         assert at >= 0, (piece, said)
 
 
+def adapted():
+    """The same by the adapter's messages."""
+    said, rest = [], (SHARE / "dap.out").read_bytes()
+    while rest:
+        head, _, rest = rest.partition(b"\r\n\r\n")
+        count = int(head.removeprefix(b"Content-Length: "))
+        said.append(json.loads(rest[:count]))
+        rest = rest[count:]
+    assert text("dap.status") == "0\n" and text("dap.err") == "", (text("dap.err"), said)
+    answers = [(one["command"], one["body"]) for one in said if one["type"] == "response" and one["success"]]
+    assert len(answers) == 12, (answers, said)
+    stops = [one["body"] for one in said if one.get("event") == "stopped"]
+    assert [one["reason"] for one in stops] == ["entry", "breakpoint", "step"], stops
+    bodies = dict(answers)
+    names = {one["id"]: one["name"] for one in bodies["threads"]["threads"]}
+    assert names[stops[1]["threadId"]].startswith("kernel 0 spin_until, cta (0,0,0), warp "), names
+    frame, = bodies["stackTrace"]["stackFrames"]
+    assert (frame["name"], frame["line"]) == ("spin_until", 7), frame
+    results = [body["result"] for command, body in answers if command == "evaluate"]
+    assert results[2] == "9" and " spin_until (1,1,1), depth 1, 0 children: runs in slot 0" in results[3], results
+    assert {"exitCode": 0} in [one.get("body") for one in said if one.get("event") == "exited"], said
+
+
 if __name__ == "__main__":
     tap.main([
         ("ppu-trace in the guest: a launch, its task, its CTAs, and what is missing", launch),
@@ -147,4 +204,5 @@ if __name__ == "__main__":
         ("ppu-top in the guest: SMs, tasks, why one does not run, the list, and nobody to show", live),
         ("ppu-trace in the guest: a program that already runs", running),
         ("ppu-dbg in the guest: a kernel stops, shows its variables and tasks, and goes on", debugged),
+        ("ppu-dap in the guest: an editor sees a kernel stop, its variables and tasks, and lets it go on", adapted),
     ])
