@@ -409,6 +409,52 @@ def tree_of_tasks():
     ends_well(editor)
 
 
+def one_task_goes_alone():
+    """Its threads run, all others are looked at meanwhile; a pause stops it, and what goes on at last is all."""
+    editor = Client()
+    assert editor.initialize()["supportsSingleThreadExecutionRequests"]
+    editor.launch("tree")
+    editor.request("setBreakpoints", source={"path": "/nowhere/kernel.cl"}, breakpoints=[{"line": 10}])
+    editor.go()
+    thread, leaves = editor.stopped(reason="breakpoint")["threadId"], []
+    editor.request("setBreakpoints", source={"path": "/nowhere/kernel.cl"}, breakpoints=[])
+    while len(leaves) != 2:  # they spin
+        editor.request("continue", threadId=thread)
+        time.sleep(0.1)
+        editor.request("pause", threadId=thread)
+        thread = editor.stopped(reason="pause")["threadId"]
+        threads = [one["id"] for one in editor.request("threads")["threads"] if "__tree_block" in one["name"]]
+        leaves = [one for one in threads if editor.frames(one)[0]["line"] in (9, 10)]
+    goes, stands = leaves
+
+    def turns(thread):
+        frame = editor.frames(thread)[0]["id"]
+        return int(editor.request("evaluate", expression="turns", frameId=frame, context="watch")["result"])
+
+    before = turns(goes), turns(stands)
+    assert editor.request("continue", threadId=goes, singleThread=True) == {"allThreadsContinued": False}
+    assert editor.refused("stackTrace", threadId=goes) == f"list frames: thread {goes} runs"
+    names = {one["id"] for one in editor.request("threads")["threads"]}
+    assert {goes, stands} <= names, names
+    assert turns(stands) == before[1]
+    locals_ = editor.scopes(editor.frames(stands)[0]["id"])["Locals"]
+    assert editor.values(locals_)["turns"] == str(before[1])
+    assert editor.refused("continue", threadId=stands, singleThread=True) == "continue: the kernels run already"
+    assert editor.refused("next", threadId=stands) == "step: the kernels run already"
+    editor.request("pause", threadId=goes)
+    editor.stopped(reason="pause")
+    assert turns(goes) > before[0] and turns(stands) == before[1]
+    assert editor.refused("reverseContinue", threadId=goes, singleThread=True) == "continue backwards: all threads go back together"
+    editor.request("continue", threadId=goes, singleThread=True)
+    editor.request("setExpression", expression="out[0]", value="1", frameId=editor.frames(stands)[0]["id"])
+    stop = editor.stopped()
+    assert stop["description"] == "The kernel has ended; others stand", stop
+    assert turns(stands) == before[1]
+    editor.request("continue", threadId=stands, singleThread=True)
+    assert editor.request("continue", threadId=stands) == {"allThreadsContinued": True}
+    ends_well(editor)
+
+
 def refusals():
     editor = Client()
     assert editor.refused("threads") == "list threads: initialize comes first"
@@ -523,6 +569,7 @@ if __name__ == "__main__":
         ("lanes that part stop", divergence),
         ("a kernel without an end is paused, changed, and goes on", paused),
         ("the tree of tasks is told", tree_of_tasks),
+        ("one task goes on alone while others stand", one_task_goes_alone),
         ("what is wrong is refused with a sentence", refusals),
         ("an editor that disappears lets the program go on", editor_disappears),
         ("a program ends while its kernel stands", program_ends),

@@ -184,7 +184,7 @@ static void describe_stop(const struct adapter *adapter, char text[128])
     } else if (stop->why == PPU_DEBUG_ENTERED) {
         snprintf(text, 128, "A kernel begins");
     } else if (stop->why == PPU_DEBUG_ENDED) {
-        snprintf(text, 128, "The warp has ended");
+        snprintf(text, 128, stop->of_task ? "The kernel has ended; others stand" : "The warp has ended");
     } else if (stop->why == 0 && !adapter->session.focus.valid) {
         snprintf(text, 128, "No kernel runs; those that begin wait");
     } else {

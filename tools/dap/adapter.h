@@ -27,6 +27,7 @@ struct adapter_thread {
     uint32_t lane;
     bool told; /* the editor was told of it by an event */
     struct ppu_debug_warp warp;
+    uint32_t context, task; /* that it is of */
     uint32_t depth;
     char kernel[64];
 };
@@ -186,6 +187,10 @@ struct adapter_thread *threads_of_focus(struct adapter *adapter);
 bool threads_focus(struct adapter *adapter, json_int_t id, uint32_t frame, uint32_t lane);
 /* Moves the focus to what a number of a frame means. */
 bool threads_focus_frame(struct adapter *adapter, json_int_t frame_id);
+/* False, and refused: the focus's warp does not stand. */
+bool threads_focus_stands(struct adapter *adapter);
+/* The focus's task goes on alone: tells of its threads but for the one that the editor has named. */
+void threads_tell_continued(struct adapter *adapter, json_int_t id);
 uint32_t threads_frame_id(const struct adapter *adapter);
 
 /* ---- sources ---- */

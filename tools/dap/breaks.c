@@ -368,8 +368,8 @@ static bool find_data(struct adapter *adapter, const json_t *arguments, struct v
         *why = adapter->why;
         return false;
     }
-    if (!adapter->session.focus.valid || adapter->session.motion.kind != MOTION_NONE) {
-        *why = "no kernel stands still";
+    if (!threads_focus_stands(adapter)) {
+        *why = adapter->why;
         good = false;
     }
     good = good && value_of(&adapter->session, text ? text : name, value, why);

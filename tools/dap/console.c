@@ -15,7 +15,7 @@ static json_t *expression(struct adapter *adapter, const char *text, bool is_hex
     const char *why = NULL;
     struct value value;
 
-    if (session->motion.kind != MOTION_NONE) {
+    if (session->motion.kind != MOTION_NONE && !threads_focus_stands(adapter)) {
         return adapter_refuse(adapter, "%.256s: the kernels run", text);
     }
     if (!value_of(session, text, &value, &why)) {
@@ -84,7 +84,8 @@ json_t *request_evaluate(struct adapter *adapter, const json_t *arguments)
     if (!text) {
         return adapter_refuse(adapter, "\"expression\" is missing");
     }
-    if (frame != 0 && adapter->session.motion.kind == MOTION_NONE && !threads_focus_frame(adapter, frame)) {
+    if (frame != 0 && (adapter->session.motion.kind == MOTION_NONE || session_goes_alone(&adapter->session)) &&
+        !threads_focus_frame(adapter, frame)) {
         return NULL;
     }
     if (is_typed && strncmp(text, command_word, strlen(command_word)) == 0) {

@@ -59,11 +59,7 @@ static bool find_memory(struct adapter *adapter, const char *text, enum ppu_debu
     }
     *space = PPU_DEBUG_GLOBAL;
     *address = number;
-    if (!adapter->session.focus.valid || adapter->session.motion.kind != MOTION_NONE) {
-        (void)adapter_refuse(adapter, "no kernel stands still");
-        return false;
-    }
-    return true;
+    return threads_focus_stands(adapter);
 }
 
 /* ---- bytes ---- */

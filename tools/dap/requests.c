@@ -64,6 +64,7 @@ json_t *request_initialize(struct adapter *adapter, const json_t *arguments)
                                        "supportsDisassembleRequest",
                                        "supportsInstructionBreakpoints",
                                        "supportsSteppingGranularity",
+                                       "supportsSingleThreadExecutionRequests",
                                        "supportsClipboardContext",
                                        "supportsValueFormattingOptions" };
 
@@ -261,11 +262,25 @@ static bool can_go(struct adapter *adapter)
 
 static json_t *request_continue(struct adapter *adapter, const json_t *arguments)
 {
-    (void)arguments;
-    if (!can_go(adapter)) {
+    struct session *session = &adapter->session;
+    const json_int_t thread = argument_number(arguments, "threadId", 0);
+
+    if (argument_true(arguments, "singleThread")) {
+        if (!can_go(adapter) || !threads_focus(adapter, thread, 0, ADAPTER_SAME_LANE)) {
+            return NULL;
+        }
+        session_continue_one(session);
+        threads_tell_continued(adapter, thread);
+        return json_pack("{s:b}", "allThreadsContinued", 0);
+    }
+    if (adapter->state == ADAPTER_RUNS && session_goes_alone(session)) {
+        session_continue_others(session);
+        variables_forget(adapter);
+    } else if (can_go(adapter)) {
+        session_continue(session);
+    } else {
         return NULL;
     }
-    session_continue(&adapter->session);
     return json_pack("{s:b}", "allThreadsContinued", 1);
 }
 
@@ -307,12 +322,21 @@ static json_t *request_step_in(struct adapter *adapter, const json_t *arguments)
     return step(adapter, arguments, STEP_LINE);
 }
 
+static bool can_go_back(struct adapter *adapter, const json_t *arguments)
+{
+    if (argument_true(arguments, "singleThread")) {
+        (void)adapter_refuse(adapter, "all threads go back together");
+        return false;
+    }
+    return can_go(adapter) && threads_focus(adapter, argument_number(arguments, "threadId", 0), 0, ADAPTER_SAME_LANE);
+}
+
 static json_t *request_step_back(struct adapter *adapter, const json_t *arguments)
 {
     const char *granularity = argument_text(arguments, "granularity");
     const bool by_insn = granularity && strcmp(granularity, "instruction") == 0;
 
-    if (!can_go(adapter) || !threads_focus(adapter, argument_number(arguments, "threadId", 0), 0, ADAPTER_SAME_LANE)) {
+    if (!can_go_back(adapter, arguments)) {
         return NULL;
     }
     session_back(&adapter->session, by_insn ? BACK_BY_INSN : BACK_OVER, 1);
@@ -321,7 +345,7 @@ static json_t *request_step_back(struct adapter *adapter, const json_t *argument
 
 static json_t *request_reverse_continue(struct adapter *adapter, const json_t *arguments)
 {
-    if (!can_go(adapter) || !threads_focus(adapter, argument_number(arguments, "threadId", 0), 0, ADAPTER_SAME_LANE)) {
+    if (!can_go_back(adapter, arguments)) {
         return NULL;
     }
     session_back(&adapter->session, BACK_TO_STOP, 1);
@@ -476,7 +500,7 @@ void adapter_message(struct adapter *adapter, json_t *message)
     }
     json_decref(adapter->later);
     adapter->later = NULL;
-    if (!moves && adapter->session.motion.kind != MOTION_NONE) {
+    if (!moves && adapter->session.motion.kind != MOTION_NONE && !session_goes_alone(&adapter->session)) {
         variables_forget(adapter);
         if (strcmp(command, "evaluate") == 0) {
             adapter_tell(adapter, "continued",

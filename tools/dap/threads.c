@@ -62,6 +62,8 @@ static struct adapter_thread *keep_warp(struct adapter *adapter, const struct pp
     if (thread) {
         thread->warp = *warp;
         thread->stop = adapter->stops;
+        thread->context = task->context;
+        thread->task = task->task;
         thread->depth = task->depth;
         snprintf(thread->kernel, sizeof(thread->kernel), "%s", session_kernel(&adapter->session, task));
     }
@@ -131,7 +133,7 @@ bool threads_focus(struct adapter *adapter, json_int_t id, uint32_t frame, uint3
 {
     struct session *session = &adapter->session;
 
-    if (session->motion.kind != MOTION_NONE || session->pid == 0) {
+    if ((session->motion.kind != MOTION_NONE && !session_goes_alone(session)) || session->pid == 0) {
         (void)adapter_refuse(adapter, "no kernel stands still");
         return false;
     }
@@ -142,6 +144,10 @@ bool threads_focus(struct adapter *adapter, json_int_t id, uint32_t frame, uint3
     }
     if (!thread) {
         (void)adapter_refuse(adapter, "thread %lld is no warp that stands", (long long)id);
+        return false;
+    }
+    if (!session_stands(session, thread->context, thread->task)) {
+        (void)adapter_refuse(adapter, "thread %lld runs", (long long)id);
         return false;
     }
     lane = PPU_MIN(lane == ADAPTER_SAME_LANE ? thread->lane : lane, session_lanes(&thread->warp) - 1);
@@ -158,6 +164,30 @@ bool threads_focus(struct adapter *adapter, json_int_t id, uint32_t frame, uint3
 bool threads_focus_frame(struct adapter *adapter, json_int_t frame_id)
 {
     return threads_focus(adapter, frame_id / INFO_DEPTH, (uint32_t)(frame_id % INFO_DEPTH), ADAPTER_SAME_LANE);
+}
+
+void threads_tell_continued(struct adapter *adapter, json_int_t id)
+{
+    const struct focus *focus = &adapter->session.focus;
+
+    for (uint32_t i = 0; i < adapter->threads; i++) {
+        const struct adapter_thread *thread = &adapter->thread[i];
+        if (thread->id != id && thread->context == focus->task.context && thread->task == focus->task.task) {
+            adapter_tell(adapter, "continued",
+                         json_pack("{s:i, s:b}", "threadId", (int)thread->id, "allThreadsContinued", 0));
+        }
+    }
+}
+
+bool threads_focus_stands(struct adapter *adapter)
+{
+    const struct focus *focus = &adapter->session.focus;
+
+    if (!focus->valid || !session_stands(&adapter->session, focus->task.context, focus->task.task)) {
+        (void)adapter_refuse(adapter, "no kernel stands still");
+        return false;
+    }
+    return true;
 }
 
 uint32_t threads_frame_id(const struct adapter *adapter)
@@ -181,7 +211,7 @@ json_t *request_threads(struct adapter *adapter, const json_t *arguments)
 
     (void)arguments;
     json_array_append_new(list, json_pack("{s:i, s:s}", "id", ADAPTER_HOST, "name", "host program"));
-    if (adapter->state == ADAPTER_RUNS && session->motion.kind == MOTION_NONE) {
+    if (adapter->state == ADAPTER_RUNS && (session->motion.kind == MOTION_NONE || session_goes_alone(session))) {
         read_warps(adapter);
     }
     for (uint32_t i = 0; i < adapter->threads; i++) {

@@ -639,8 +639,8 @@ json_t *request_set_expression(struct adapter *adapter, const json_t *arguments)
     if (frame != 0 && !threads_focus_frame(adapter, frame)) {
         return NULL;
     }
-    if (!adapter->session.focus.valid || adapter->session.motion.kind != MOTION_NONE) {
-        return adapter_refuse(adapter, "no kernel stands still");
+    if (!threads_focus_stands(adapter)) {
+        return NULL;
     }
     return assign(adapter, expression, text, ADAPTER_SAME_LANE,
                   argument_true(json_object_get(arguments, "format"), "hex"));

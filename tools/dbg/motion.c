@@ -457,6 +457,29 @@ void session_continue_all(struct session *session)
     go(session, NULL);
 }
 
+void session_continue_one(struct session *session)
+{
+    go(session, session->focus.valid ? &session->focus.task : NULL);
+}
+
+void session_continue_others(struct session *session)
+{
+    session->motion = (struct motion){ .kind = MOTION_GOES };
+}
+
+bool session_goes_alone(const struct session *session)
+{
+    return session->motion.kind == MOTION_GOES && session->motion.task != PPU_TASK_NULL;
+}
+
+bool session_stands(const struct session *session, uint32_t context, uint32_t task)
+{
+    const struct motion *motion = &session->motion;
+
+    return motion->kind == MOTION_NONE ||
+           (session_goes_alone(session) && (motion->context != context || motion->task != task));
+}
+
 /* The task that goes alone has ended: that is told when others stand, which would be waited for in vain. */
 static void look_whether_ended(struct session *session)
 {
@@ -479,7 +502,7 @@ static void look_whether_ended(struct session *session)
     if (stands && box_events(&session->box) <= session->told) { /* else that is told */
         fputs("[the kernel has ended; others stand]\n", session->out);
         session->focus.valid = false;
-        session->stop = (struct stop){ .why = PPU_DEBUG_ENDED };
+        session->stop = (struct stop){ .why = PPU_DEBUG_ENDED, .of_task = true };
         motion->kind = MOTION_NONE;
     }
 }

@@ -123,6 +123,7 @@ struct motion {
 /* Why the kernels stand. */
 struct stop {
     uint32_t why;     /* enum ppu_debug_why; 0: they were interrupted */
+    bool of_task;     /* with PPU_DEBUG_ENDED: the task that went alone, while others stand */
     uint32_t turning; /* enum ppu_debug_turning, with PPU_DEBUG_TURNED */
     uint32_t point;   /* number of the breakpoint or watchpoint; 0: none */
     uint32_t fault;   /* code of fault.def */
@@ -181,6 +182,13 @@ void session_scope(struct session *session, bool one_task);
 /* Begins to let the kernels run until something stops: all, or what the scope says. */
 void session_continue(struct session *session);
 void session_continue_all(struct session *session);
+/* The focus's task goes on alone. All others do as well, when one does. */
+void session_continue_one(struct session *session);
+void session_continue_others(struct session *session);
+/* True: a task goes on alone, so that others can be looked at. */
+bool session_goes_alone(const struct session *session);
+/* True: what the task does can be looked at now. */
+bool session_stands(const struct session *session, uint32_t context, uint32_t task);
 /* Begins steps of the focus's warp. */
 void session_step(struct session *session, enum session_step how, uint32_t count);
 /* Records what kernels do from now on, so that it can be taken back, or does not; false: it said why not. */
