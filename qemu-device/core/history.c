@@ -13,7 +13,7 @@
 
 /* ---- life ---- */
 
-bool history_new(struct core *core)
+bool history_new(struct core *core, uint32_t most_units, uint32_t most_pages)
 {
     struct history *history = calloc(1, sizeof(*history));
 
@@ -24,6 +24,8 @@ bool history_new(struct core *core)
         free(history);
         return false;
     }
+    history->most_units = most_units;
+    history->most_pages = most_pages;
     core->debug.history = history;
     return true;
 }
@@ -142,7 +144,7 @@ void history_add(struct core *core, uint32_t sm, uint32_t warp)
     }
     last->units++;
     history->at = ++history->units;
-    if (history->units == HISTORY_UNITS) {
+    if (history->units == history->most_units) {
         history_empty(core);
     }
 }
@@ -153,7 +155,8 @@ static bool grow_pages(struct history *history)
 {
     uint32_t room = history->pages_room;
 
-    if (!grow_array((void **)&history->before, history->pages, &room, FIRST_PAGES, HISTORY_PAGES, HISTORY_PAGE)) {
+    if (history->pages == history->most_pages ||
+        !grow_array((void **)&history->before, history->pages, &room, FIRST_PAGES, HISTORY_PAGES, HISTORY_PAGE)) {
         return false;
     }
     room = history->pages_room;

@@ -50,8 +50,9 @@ struct history {
     bool broken;  /* and does something else than it did */
     bool checked; /* it has been executed again up to the present, and did the same */
     enum history_phase phase;
-    uint64_t units; /* that were executed since the begin */
-    uint64_t at;    /* of them, where the state is; `units`: the present */
+    uint32_t most_units, most_pages; /* history begins anew when there would be more */
+    uint64_t units;                  /* that were executed since the begin */
+    uint64_t at;                     /* of them, where the state is; `units`: the present */
     struct history_turn *turn;
     uint32_t turns, turns_room;
     uint32_t turn_at, turn_done; /* the next unit */
@@ -74,8 +75,8 @@ struct history {
     bool was_inside;       /* of the ranges; the instruction that the warp has executed before */
 };
 
-/* False: the host has no memory. */
-bool history_new(struct core *core);
+/* At most so many instructions and pages are kept. False: the host has no memory. */
+bool history_new(struct core *core, uint32_t most_units, uint32_t most_pages);
 /* Nothing is kept any more. A reset, or another state was loaded: only memory is as in the present again. */
 void history_free(struct core *core);
 /* It begins anew with what is executed next. */

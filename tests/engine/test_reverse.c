@@ -473,6 +473,51 @@ static void begins_behind_effects(void **state)
     ends_well(rig);
 }
 
+/* As many instructions as are kept, and no more. */
+static void begins_anew_when_full(void **state)
+{
+    struct rig *rig = *state;
+    struct ppu_debug_event event;
+    uint32_t steps = 0;
+
+    record(rig, 0);
+    client_order(rig, &(struct ppu_debug_request){
+                          .op = PPU_DEBUG_DO_RECORD, .flags = PPU_DEBUG_RECORDS, .value = 2 * BARRIER + 4 });
+    const struct ppu_debug_at at = stop_at_store(rig, 1).at;
+    const struct ppu_debug_record told = recorded(rig);
+    assert_true(told.units != 0 && told.units < 2 * BARRIER + 4);
+    while ((event = back_insn(rig, &at)).why == PPU_DEBUG_STEPPED) {
+        steps++;
+    }
+    assert_int_equal(event.id, PPU_DEBUG_BEGIN);
+    assert_true(steps != 0 && steps < STORE);
+    client_detach(rig);
+    ends_well(rig);
+    results_are_right(rig, 1);
+}
+
+/* A page more than are kept is written: what was before that cannot be taken back. */
+static void begins_anew_with_too_many_pages(void **state)
+{
+    struct rig *rig = *state;
+
+    record(rig, 0);
+    client_order(rig, &(struct ppu_debug_request){
+                          .op = PPU_DEBUG_DO_RECORD, .flags = PPU_DEBUG_RECORDS, .count = PPU_PAGE_64K / PPU_PAGE_4K });
+    const struct ppu_debug_at at = stop_at_store(rig, 1).at;
+    assert_int_equal(back_insn(rig, &at).pc, STORE - 1); /* private memory is another page than the counter */
+    struct ppu_debug_event event = back_insn(rig, &at);
+    assert_true(event.why == PPU_DEBUG_TURNED || event.pc == STORE - 2);
+    for (uint32_t i = 0; i < STORE && event.why == PPU_DEBUG_STEPPED; i++) {
+        event = back_insn(rig, &at);
+        assert_true(event.why == PPU_DEBUG_TURNED || event.pc > STORE_LOCAL);
+    }
+    assert_int_equal(event.id, PPU_DEBUG_BEGIN);
+    client_detach(rig);
+    ends_well(rig);
+    results_are_right(rig, 1);
+}
+
 static void is_refused(void **state)
 {
     struct rig *rig = *state;
@@ -498,8 +543,13 @@ static void is_refused(void **state)
     far = request;
     far.at.start++;
     assert_int_equal(client_ask(rig, &far), PPU_DEBUG_NO_SUCH_WARP);
-    assert_int_equal(client_ask(rig, &(struct ppu_debug_request){ .op = PPU_DEBUG_DO_RECORD, .flags = 2 }),
-                     PPU_DEBUG_BAD_REQUEST);
+    for (uint32_t i = 0; i < 3; i++) {
+        const struct ppu_debug_request wrong = { .op = PPU_DEBUG_DO_RECORD,
+                                                 .flags = i == 0 ? 2 : PPU_DEBUG_RECORDS,
+                                                 .value = i == 1 ? (1u << 24) + 1 : 0,
+                                                 .count = i == 2 ? UINT32_MAX : 0 };
+        assert_int_equal(client_ask(rig, &wrong), PPU_DEBUG_BAD_REQUEST);
+    }
     /* What is past is not written. */
     (void)back_insn(rig, &at);
     assert_int_equal(client_write(rig, &at, PPU_DEBUG_OF_LANE, 5, 8, 1), PPU_DEBUG_PAST);
@@ -688,6 +738,8 @@ int main(void)
         TEST(goes_back_over_ctas),
         TEST(goes_back_from_fault),
         TEST(begins_behind_effects),
+        TEST(begins_anew_when_full),
+        TEST(begins_anew_with_too_many_pages),
         TEST(is_refused),
         { "needs_an_order", needs_an_order, setup_threads, rig_teardown, NULL },
         TEST(disappears),

@@ -153,7 +153,8 @@ enum ppu_debug_status replay_record(struct core *core, const struct ppu_debug_re
 {
     const bool on = (request->flags & PPU_DEBUG_RECORDS) != 0;
 
-    if ((request->flags & ~PPU_DEBUG_RECORDS) != 0) {
+    if ((request->flags & ~PPU_DEBUG_RECORDS) != 0 || request->value > HISTORY_UNITS ||
+        request->count > HISTORY_PAGES) {
         return PPU_DEBUG_BAD_REQUEST;
     }
     if (on && !sm_pool_in_slices(*core_sm_pool(core))) {
@@ -167,7 +168,8 @@ enum ppu_debug_status replay_record(struct core *core, const struct ppu_debug_re
         return PPU_DEBUG_OK;
     }
     if (!history_of(core)) {
-        if (!history_new(core)) {
+        if (!history_new(core, request->value != 0 ? (uint32_t)request->value : HISTORY_UNITS,
+                         request->count != 0 ? request->count : HISTORY_PAGES)) {
             return PPU_DEBUG_NO_ROOM;
         }
         history_of(core)->come_back = come_back;
