@@ -102,8 +102,8 @@ static void pass_on(struct product *product)
     const int ranks = product->rank->ranks, number = product->rank->number;
     const int words = product->rows * product->side;
 
-    MPI_Sendrecv(product->b, words, MPI_UINT32_T, (number + ranks - 1) % ranks, 0, product->passing, words,
-                 MPI_UINT32_T, (number + 1) % ranks, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    rank_swap(product->rank, MPI_COMM_WORLD, product->b, (number + ranks - 1) % ranks, product->passing,
+              (number + 1) % ranks, words);
     uint32_t *come = product->passing;
     product->passing = product->b;
     product->b = come;

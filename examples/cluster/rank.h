@@ -7,9 +7,11 @@
 #include <CL/cl.h>
 #include <mpi.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct rank {
     int number, ranks;
+    int crowded; /* this machine has more ranks than processors */
     cl_device_id device;
     cl_context context;
     cl_command_queue queue;
@@ -31,6 +33,11 @@ void rank_read(const struct rank *rank, cl_mem buffer, size_t offset, size_t byt
 void rank_write(const struct rank *rank, cl_mem buffer, size_t offset, size_t bytes, const void *from);
 /* Over a range of two dimensions; returns when the kernel has ended well. */
 void rank_launch(const struct rank *rank, cl_kernel kernel, size_t width, size_t height, size_t local);
+/*
+ * Sends `words` to one rank of the group and receives as many from another, as MPI_Sendrecv() does. Where ranks
+ * share processors, one that waits sleeps in between, so that the others and their PPUs can work.
+ */
+void rank_swap(const struct rank *rank, MPI_Comm group, const uint32_t *out, int to, uint32_t *in, int from, int words);
 /* The longest time that a rank took, in all ranks. */
 double rank_longest(double seconds);
 /* The most bytes that a rank has sent, in all ranks. */

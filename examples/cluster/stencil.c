@@ -142,8 +142,8 @@ static void exchange(struct part *part)
         const enum side from = opposite[side];
         const int length = side == NORTH || side == SOUTH ? part->width : part->height;
         part->sent_bytes += part->neighbour[side] != MPI_PROC_NULL ? (unsigned long long)length * sizeof(uint32_t) : 0;
-        MPI_Sendrecv(part->edge[side], length, MPI_UINT32_T, part->neighbour[side], side, part->halo[from], length,
-                     MPI_UINT32_T, part->neighbour[from], side, part->grid, MPI_STATUS_IGNORE);
+        rank_swap(part->rank, part->grid, part->edge[side], part->neighbour[side], part->halo[from],
+                  part->neighbour[from], length);
     }
     for (int side = 0; side < SIDES; side++) {
         if (part->neighbour[side] != MPI_PROC_NULL) {
