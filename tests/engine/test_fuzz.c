@@ -9,6 +9,7 @@
 #include "qemu-device/core/sm/pool_state.h"
 #include "qemu-device/core/sm/sm.h"
 #include "qemu-device/core/sm/warp.h"
+#include "tests/engine/client.h"
 #include "tests/engine/generate.h"
 #include "tests/engine/observe.h"
 #include "tests/engine/reference.h"
@@ -286,6 +287,97 @@ static void interrupted(void **state)
     fuzz_free(f);
 }
 
+/* ---- taken back by a debugger, and executed again ---- */
+
+#define WARPS_MOST (GEN_THREADS_MAX / PPU_LANES + 3u)
+
+static struct ppu_debug_event event_after(struct fuzz *f, const struct ppu_debug_request *request)
+{
+    const uint32_t so_far = client_box(f->rig)->events;
+
+    client_order(f->rig, request);
+    return client_event(f->rig, so_far);
+}
+
+/* To a place before, and to the present again. False: nothing was recorded. */
+static bool back_and_forth(struct fuzz *f, const struct ppu_debug_at *at, enum ppu_debug_back what)
+{
+    const struct ppu_debug_request back = {
+        .op = PPU_DEBUG_DO_BACK, .at = *at, .lane = PPU_DEBUG_ANY_LANE, .flags = what
+    };
+    const struct ppu_debug_request go = { .op = PPU_DEBUG_DO_GO, .context = CONTEXT };
+    struct ppu_debug_event event = event_after(f, &back);
+    struct ppu_debug_record record;
+
+    if (event.why == PPU_DEBUG_TURNED ? event.id != PPU_DEBUG_BEGIN : event.why != PPU_DEBUG_STEPPED) {
+        keep_program(f);
+        fail_msg("event %u, %u", event.why, event.id);
+    }
+    client_order(f->rig, &(struct ppu_debug_request){ .op = PPU_DEBUG_DO_RECORDED });
+    memcpy(&record, client_box(f->rig)->answer.data, sizeof(record));
+    if (record.units == 0) {
+        return false;
+    }
+    event = event_after(f, &go);
+    assert_int_equal(event.why, PPU_DEBUG_TURNED);
+    assert_int_equal(event.id, PPU_DEBUG_PRESENT);
+    return true;
+}
+
+static uint32_t stop_and_take_back(struct fuzz *f)
+{
+    struct ppu_debug_warp warps[WARPS_MOST];
+    uint32_t times = 0;
+
+    client_order(f->rig, &(struct ppu_debug_request){ .op = PPU_DEBUG_DO_HALT, .context = CONTEXT });
+    const uint32_t count = client_warps(f->rig, 0, warps, WARPS_MOST);
+    if (count != 0) {
+        const struct ppu_debug_at *at = &warps[random_below(&f->random, count)].at;
+        times += back_and_forth(f, at, PPU_DEBUG_BACK_INSN);
+        times += back_and_forth(f, at, PPU_DEBUG_BACK_STOP);
+    }
+    client_go(f->rig);
+    return times;
+}
+
+static uint32_t run_back_and_forth(struct fuzz *f, struct outcome *outcome)
+{
+    uint32_t times = 0;
+
+    for (uint32_t turn = 0; turn < TURNS_MAX; turn++) {
+        run_a_little(f);
+        board_settle(f->rig->board);
+        outcome->faulted = ring_pop(f->rig->board, PPU_RING_FAULT, &outcome->fault) || outcome->faulted;
+        if (ring_pop(f->rig->board, PPU_RING_SLOT, &outcome->event)) {
+            return times;
+        }
+        times += random_below(&f->random, 1 + turn / 4) == 0 ? stop_and_take_back(f) : 0;
+    }
+    fail_msg("the task did not end");
+    return times;
+}
+
+static void taken_back(void **state)
+{
+    struct fuzz *f = fuzz_new(*state);
+    uint32_t times = 0, programs = random_rounds(PROGRAMS / 24);
+
+    client_now_ns = 1;
+    client_attach(f->rig);
+    client_order(f->rig, &(struct ppu_debug_request){ .op = PPU_DEBUG_DO_RECORD, .flags = PPU_DEBUG_RECORDS });
+    for (uint32_t left = programs; left != 0; left--) {
+        struct ppu_tmd tmd = fuzz_next(f, PPU_LANES << left % 3);
+        struct outcome outcome = { .faulted = false };
+
+        rig_start(f->rig, 0, &tmd);
+        times += run_back_and_forth(f, &outcome);
+        fuzz_compare(f, &tmd, &outcome);
+    }
+    printf("# %u times taken back\n", times);
+    assert_true(times >= programs);
+    fuzz_free(f);
+}
+
 /* ---- the counters, beside a model that looks at the warp before and after every instruction ---- */
 
 /* The warp of the task, on whichever SM it is; NULL: on none. */
@@ -406,6 +498,10 @@ int main(void)
           NULL },
         { "random programs stopped, saved, restored and moved at random points [A14][B7][E2]", interrupted,
           rig_setup_slices, rig_teardown, NULL },
+        { "random programs taken back and executed again at random points", taken_back, rig_setup_slices, rig_teardown,
+          NULL },
+        { "random programs with caches modelled, taken back and executed again", taken_back, setup_modelled,
+          rig_teardown, NULL },
         { "counters of random programs, one instruction at a time and at once [A10]", counters, rig_setup_slices,
           rig_teardown, NULL },
         { "caches of random programs, one instruction at a time and at once [A10]", counters, setup_modelled,
