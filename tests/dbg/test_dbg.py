@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 TOP = Path(__file__).resolve().parents[2]
@@ -19,9 +20,10 @@ PROGRAM = TOP / "build/plain/tests/dbg-debuggee"
 ENVIRONMENT = os.environ | {"OCL_ICD_VENDORS": str(TOP / "build/opencl/ppu.icd"), "PPU_CACHE": "off"}
 
 
-def start(orders, *arguments, options=("--batch",), program=PROGRAM):
+def start(orders, *arguments, options=("--batch",), program=PROGRAM, limit_ms=0):
     texts = [word for order in orders for word in ("-ex", order)]
-    return subprocess.Popen([DEBUGGER, *options, *texts, "--", program, *arguments], env=ENVIRONMENT, text=True,
+    environment = ENVIRONMENT | ({"PPU_WATCHDOG_MS": str(limit_ms)} if limit_ms else {})
+    return subprocess.Popen([DEBUGGER, *options, *texts, "--", program, *arguments], env=environment, text=True,
                             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
 
 
@@ -158,6 +160,31 @@ def disappears_in_the_past():
     output = process.stdout.read()
     assert "done, all is right" in output, output
     process.wait()
+
+
+def entry_of_what_threads_launch():
+    process = start(["catch launch", "run"], "tree", options=())
+    read = wait_for(process, "info kernels", "Entry, tree at kernel.cl:|Entry, __tree")
+    assert re.search(r"^\* +\d+ +__tree_block_invoke_kernel .*stopped", read, re.M), read
+    process.stdin.write("catch no launch\ntbreak 10\n")
+    wait_for(process, "continue", "Breakpoint 1, tree at kernel.cl:10")
+    output, _ = process.communicate("set out[0] = 1\ncontinue\n", timeout=100)
+    has(output, "done, all is right", "exited with status 0")
+
+
+def watchdogs_wait():
+    """A kernel that stands for longer than its time limit goes on; one that does not stop is ended by it."""
+    for options, back in ((), ""), (("--record",), "reverse-stepi 5"):
+        process = start(["break 14", "run", back, "echo stands"], options=options, limit_ms=1000)
+        for line in process.stdout:
+            if line == "stands\n":
+                break
+        time.sleep(2.5)
+        output, _ = process.communicate("p other >= 0\ndelete\ncontinue\ncontinue\n", timeout=100)
+        has(output, "other >= 0 = 1\n", *(["The history ends here"] if back else []), "done, all is right", "exited with status 0")
+    process = start(["run"], "endless", limit_ms=1000)
+    output, _ = process.communicate(timeout=100)
+    has(output, "launched\n", "read: error -", "exited with status 3")
 
 
 def interrupted():
@@ -315,6 +342,8 @@ if __name__ == "__main__":
         ("what stands still is shown; wrong expressions are refused", shows),
         ("a fault stops before anybody is told", faults),
         ("kernels stop at their entry", entries),
+        ("time limits do not count while a kernel stands", watchdogs_wait),
+        ("kernels that threads launch stop at their entry", entry_of_what_threads_launch),
         ("a kernel without an end is interrupted, changed, and goes on", interrupted),
         ("a recorded kernel goes back by lines, functions, instructions and breakpoints", goes_back),
         ("a recorded kernel goes back to the last write of a variable, of memory and of a register", last_writes),
