@@ -333,6 +333,32 @@ __attribute__((noinline)) bool kit_would_wait(const struct exec *x, uint32_t typ
     return !lanes_any(&others);
 }
 
+void kit_copy_rows(uint8_t *restrict to, const uint8_t *restrict from, uint64_t bytes);
+/* Copies rows of chunks. A loop: LLVM takes long for many loads and stores in a block. */
+__attribute__((noinline)) void kit_copy_rows(uint8_t *restrict to, const uint8_t *restrict from, uint64_t bytes)
+{
+    uint32_t words[TIER_CHUNK];
+
+    for (uint64_t at = 0; at < bytes; at += sizeof(words)) {
+        memcpy(words, from + at, sizeof(words));
+        memcpy(to + at, words, sizeof(words));
+    }
+}
+
+uint32_t kit_yields_left(struct exec *x, uint32_t n);
+/* How many YIELDNs the warp can execute until one of its active lanes yields, that is the n-th time. */
+__attribute__((noinline)) uint32_t kit_yields_left(struct exec *x, uint32_t n)
+{
+    uint32_t most = 0;
+
+    warp_yields(x->w);
+    for (uint32_t lane = 0; lane < x->wave; lane++) {
+        const uint32_t turns = x->w->active.m[lane / PPU_LANES] >> lane % PPU_LANES & 1u ? x->w->yield_turns[lane] : 0;
+        most = turns > most ? turns : most;
+    }
+    return n > most + 1 ? n - 1 - most : 0;
+}
+
 void kit_counted(struct exec *x, uint32_t begun, uint32_t done, uint64_t lanes);
 /* Lanes have executed so many instructions since `begun`: all of the turn up to `done` is counted. */
 __attribute__((noinline)) void kit_counted(struct exec *x, uint32_t begun, uint32_t done, uint64_t lanes)

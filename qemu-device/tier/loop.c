@@ -31,6 +31,12 @@ static bool take_control(struct loop *l, uint32_t n)
     if (insn->op == PPU_OP_BRA && insn->immed) {
         return true;
     }
+    if (insn->op == PPU_OP_YIELDN && insn->guard == 0) {
+        const bool same = !l->yields || l->yields_at == (uint32_t)insn->imm;
+        l->yields = true;
+        l->yields_at = (uint32_t)insn->imm;
+        return same;
+    }
     if (!leaves_by(insn) || l->leave_count == LOOP_LEAVES) {
         return false;
     }
@@ -43,6 +49,12 @@ static bool fits(struct loop *l, uint32_t n, uint32_t *rows, uint32_t *ones)
     const struct ppu_insn *const insn = insn_of(l, n);
     struct writer *const t = l->t;
 
+    if (l->gathers && loop_loads_lanes(t->unit, insn)) {
+        l->reads = true;
+        t->kind[n] = KIND_LOAD;
+        *rows += insn->wd;
+        return *rows <= LOOP_MOST_GATHERS;
+    }
     switch (t->kind[n]) {
     case KIND_VECTOR:
     case KIND_SCALAR:
@@ -301,8 +313,8 @@ static void choose_groups(struct loop *l)
     for (uint32_t reg = 0; reg < PPU_MAX_VREGS; reg++) {
         named += l->reg_named[reg];
     }
-    l->groups = 1;
-    while (2 * l->groups <= groups && 2 * l->groups * named <= l->t->room) {
+    l->groups = l->gathers ? LOOP_PASS : 1;
+    while (!l->gathers && 2 * l->groups <= groups && 2 * l->groups * named <= l->t->room) {
         l->groups *= 2;
     }
     l->parts = groups / l->groups;
@@ -318,7 +330,7 @@ static bool look(struct loop *l)
             return false;
         }
     }
-    if (!find_blocks(l) || (l->leave_count != 0 && rows != 0) || !rows_stay(l)) {
+    if (!find_blocks(l) || (l->leave_count != 0 && rows != 0 && !l->gathers) || !rows_stay(l)) {
         return false;
     }
     name_all(l);
@@ -331,25 +343,63 @@ static bool look(struct loop *l)
     return true;
 }
 
-bool write_loop(struct writer *t)
+/* NULL: it is no such loop. `kind`: what its instructions are then. */
+static struct loop *loop_of(struct writer *t, bool gathers, enum tier_kind kind[TIER_MAX_INSNS])
 {
     struct loop *const l = calloc(1, sizeof(*l));
-    enum tier_kind kind[TIER_MAX_INSNS];
-    bool fit = false;
+    uint8_t(*const raw)[PPU_MAX_VREGS] = calloc(t->unit->insns, sizeof(*raw));
+    enum tier_kind before[TIER_MAX_INSNS];
 
-    if (!l) {
-        return false;
+    memcpy(before, t->kind, sizeof(before));
+    if (l) {
+        *l = (struct loop){ .t = t, .gathers = gathers, .raw = raw, .refused = t->leave };
     }
-    memcpy(kind, t->kind, sizeof(kind));
-    l->t = t;
-    l->raw = calloc(t->unit->insns, sizeof(l->raw[0]));
-    if (l->raw && look(l)) {
-        loop_write(l);
-        fit = true;
-    } else {
-        memcpy(t->kind, kind, sizeof(kind));
+    const bool fit = l && raw && look(l);
+    memcpy(kind, t->kind, sizeof(before));
+    memcpy(t->kind, before, sizeof(before));
+    if (!fit) {
+        free(raw);
+        free(l);
+        return NULL;
     }
+    return l;
+}
+
+static void write_as(struct loop *l, const enum tier_kind kind[TIER_MAX_INSNS])
+{
+    memcpy(l->t->kind, kind, sizeof(l->t->kind));
+    loop_write(l);
     free(l->raw);
     free(l);
-    return fit;
+}
+
+/* Lanes of a load that are thought to lie in a row of the warp may lie elsewhere. */
+static bool has_rows(const struct loop *l)
+{
+    bool any = l->needs_whole;
+
+    for (uint32_t reg = 0; reg < PPU_MAX_VREGS; reg++) {
+        any = any || l->first_of[reg];
+    }
+    return any;
+}
+
+bool write_loop(struct writer *t)
+{
+    enum tier_kind as_rows[TIER_MAX_INSNS], as_lanes[TIER_MAX_INSNS];
+    struct loop *const rows = loop_of(t, false, as_rows);
+    struct loop *const lanes = !rows || has_rows(rows) ? loop_of(t, true, as_lanes) : NULL;
+    LLVMBasicBlockRef refused = rows && lanes ? write_block(t) : t->leave;
+
+    if (rows) {
+        rows->refused = refused;
+        write_as(rows, as_rows);
+    }
+    if (rows && lanes) {
+        write_at(t, refused);
+    }
+    if (lanes) {
+        write_as(lanes, as_lanes);
+    }
+    return rows || lanes;
 }

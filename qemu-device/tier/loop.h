@@ -13,12 +13,14 @@
 #include "qemu-device/tier/operand.h"
 #include "qemu-device/tier/writer.h"
 
-#define LOOP_GROUPS 8u     /* of TIER_CHUNK lanes that can go together */
-#define LOOP_ROUND 1024u   /* instructions, about, between two looks whether somebody waits for the SM */
-#define LOOP_TRACE 1024u   /* words that scalar loads of a round give, at most */
-#define LOOP_LEAVES 8u     /* instructions by which lanes leave */
-#define LOOP_PAGES 16u     /* scalar loads */
-#define LOOP_MOST_ROWS 16u /* loads of rows */
+#define LOOP_GROUPS 8u        /* of TIER_CHUNK lanes that can go together */
+#define LOOP_ROUND 1024u      /* instructions, about, between two looks whether somebody waits for the SM */
+#define LOOP_TRACE 1024u      /* words that scalar loads of a round give, at most */
+#define LOOP_LEAVES 8u        /* instructions by which lanes leave */
+#define LOOP_PAGES 16u        /* scalar loads */
+#define LOOP_MOST_ROWS 16u    /* loads of rows */
+#define LOOP_MOST_GATHERS 16u /* words that lanes load from anywhere: LLVM takes long for each */
+#define LOOP_PASS (PPU_LANES / TIER_CHUNK) /* groups of a pass, whose transactions are counted together */
 
 /* How NaNs of a register are where a block begins. */
 enum flow {
@@ -42,7 +44,10 @@ struct loop {
     uint32_t leaves[LOOP_LEAVES], leave_count; /* instructions by which lanes leave */
     bool guesses;                              /* branches of which lanes could go different ways */
     bool reads;                                /* it loads */
+    bool yields;                               /* it has YIELDNs, */
+    uint32_t yields_at;                        /* all of which yield the time that this says */
     bool needs_whole;                          /* all lanes must be active */
+    bool gathers;                              /* what it loads is no rows of the warp: loop_lanes.c */
     bool reg_named[PPU_MAX_VREGS], reg_written[PPU_MAX_VREGS];
     bool pred_named[PPU_PREDS];
     uint8_t pred_writers[PPU_PREDS]; /* enum writers */
@@ -60,12 +65,16 @@ struct loop {
     LLVMValueRef active[LOOP_GROUPS];
     LLVMValueRef done, since, lines, end_pc; /* of the part */
     LLVMValueRef stop, allowed, begun;       /* of the round */
+    LLVMValueRef yielded, yields_left;       /* YIELDNs of the part, and of the round until one of them yields */
     LLVMValueRef begun_same[PPU_PREDS];
     LLVMValueRef place;                                /* struct kit_place */
     LLVMValueRef row;                                  /* struct tier_row */
     LLVMValueRef words;                                /* of a load that all lanes have from one place */
     LLVMValueRef trace, traced, traced_most, trace_at; /* words of scalar loads */
-    LLVMValueRef page[TIER_MAX_INSNS];                 /* struct page of a scalar load */
+    LLVMValueRef page[TIER_MAX_INSNS];                 /* struct page of a scalar load, or of one that gathers */
+    LLVMValueRef request, values;                      /* struct kit_lanes, and what it gives */
+    LLVMValueRef shared, shared_bytes;                 /* shared memory of the CTA */
+    LLVMValueRef own_lines;                            /* i64: of loads that gather, of all parts of the round */
     LLVMValueRef left[LOOP_LEAVES];                    /* struct lanes */
     LLVMValueRef lanes;                                /* i64: instructions of lanes */
     LLVMValueRef best_done, best_pc, best_lines;       /* of the part that was longest in the loop */
@@ -76,6 +85,7 @@ struct loop {
     uint8_t now[PPU_MAX_VREGS];       /* enum raw */
     LLVMValueRef now_same[PPU_PREDS]; /* i1: what the block has made the same for all lanes, or NULL */
     LLVMBasicBlockRef part_end;
+    LLVMBasicBlockRef refused; /* where code goes on when the loop is not as it was thought to be; nothing is done */
 };
 
 /* Writes the function of a unit that was found to be such a loop. */
@@ -96,6 +106,13 @@ LLVMValueRef loop_clean(const struct loop *l, uint32_t reg, uint32_t group);
 void loop_stop_at(struct loop *l, uint32_t n);
 /* Goes on when it does not hold, else ends the part before instruction n. */
 void loop_unless(struct loop *l, LLVMValueRef stops, uint32_t n);
+/* What the part has executed when it comes to instruction n; i32. */
+LLVMValueRef loop_done_at(const struct loop *l, uint32_t n);
+/* Lanes of a group that have the guard of instruction n get the value. */
+void loop_put_lanes(const struct loop *l, uint32_t n, uint32_t reg, uint32_t group, LLVMValueRef value);
+/* It is a load that loop_write_lanes() can write. */
+bool loop_loads_lanes(const struct tier_unit *unit, const struct ppu_insn *insn);
+void loop_write_lanes(struct loop *l, uint32_t n);
 /* Writes an instruction that transfers no control. */
 void loop_write_insn(struct loop *l, uint32_t n);
 /* It writes registers of lanes. */

@@ -138,8 +138,7 @@ static void lane_words(const struct loop *l, const struct tier_insn *insn, uint3
 
 /* ---- results ---- */
 
-/* Lanes that have the guard get the value. */
-static void put_lanes(const struct loop *l, uint32_t n, uint32_t reg, uint32_t group, LLVMValueRef value)
+void loop_put_lanes(const struct loop *l, uint32_t n, uint32_t reg, uint32_t group, LLVMValueRef value)
 {
     const struct ppu_insn *const insn = &loop_insn(l, n)->insn;
     const bool raw = raw_of(l, n, (enum raw)l->now[reg]) == RAW_FLOAT;
@@ -202,7 +201,7 @@ static void write_operation(const struct loop *l, uint32_t n, uint32_t group)
         result[word] = write_load(t, t->lanes, t->many[word]);
     }
     for (uint32_t word = 0; word < insn->insn.wd; word++) {
-        put_lanes(l, n, insn->insn.rd + word, group, result[word]);
+        loop_put_lanes(l, n, insn->insn.rd + word, group, result[word]);
     }
 }
 
@@ -214,7 +213,7 @@ static void write_selection(const struct loop *l, uint32_t n, uint32_t group)
     lane_words(l, insn, 0, group, false, a);
     lane_words(l, insn, 1, group, false, b);
     for (uint32_t word = 0; word < insn->insn.wd; word++) {
-        put_lanes(l, n, insn->insn.rd + word, group, LLVMBuildSelect(l->t->builder, chosen, a[word], b[word], ""));
+        loop_put_lanes(l, n, insn->insn.rd + word, group, LLVMBuildSelect(l->t->builder, chosen, a[word], b[word], ""));
     }
 }
 
@@ -345,7 +344,7 @@ static void write_row(struct loop *l, uint32_t n)
                                           write_i64(t, group), "");
         LLVMValueRef from = write_behind(t, host, LLVMBuildMul(t->builder, step, chunk, ""));
         LLVMValueRef value = write_load_shared(t, type, from, ppu_width_bytes(insn->width));
-        put_lanes(l, n, insn->rd, group, write_widened(t, value, insn->width, t->lanes));
+        loop_put_lanes(l, n, insn->rd, group, write_widened(t, value, insn->width, t->lanes));
     }
 }
 
@@ -477,7 +476,11 @@ void loop_write_insn(struct loop *l, uint32_t n)
         write_uniform(l, n);
         break;
     case KIND_LOAD:
-        write_row(l, n);
+        if (l->gathers) {
+            loop_write_lanes(l, n);
+        } else {
+            write_row(l, n);
+        }
         break;
     default:
         write_one(l, n);

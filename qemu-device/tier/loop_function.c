@@ -13,9 +13,16 @@ static const struct ppu_insn *insn_of(const struct loop *l, uint32_t n)
     return &l->t->unit->insn[n].insn;
 }
 
+/* It is in the function's first block: LLVM makes values of no others. */
 static LLVMValueRef variable(const struct loop *l, LLVMTypeRef type)
 {
-    return LLVMBuildAlloca(l->t->builder, type, "");
+    LLVMBuilderRef b = l->t->builder;
+    LLVMBasicBlockRef here = LLVMGetInsertBlock(b), entry = LLVMGetEntryBasicBlock(l->t->function);
+
+    LLVMPositionBuilderBefore(b, LLVMGetFirstInstruction(entry));
+    LLVMValueRef place = LLVMBuildAlloca(b, type, "");
+    LLVMPositionBuilderAtEnd(b, here);
+    return place;
 }
 
 static LLVMValueRef get32(const struct loop *l, LLVMValueRef from)
@@ -123,12 +130,21 @@ static void store_lanes(const struct loop *l, LLVMValueRef set, LLVMValueRef val
     write_store(t, LLVMBuildSelect(t->builder, set, value, write_load(t, t->lanes, place), ""), place);
 }
 
+static LLVMValueRef yield_turns(const struct loop *l)
+{
+    return write_field(l->t, l->t->w, offsetof(struct warp, yield_turns));
+}
+
 /* Stores the lanes of a set, a value for each group. */
 static void store_set(const struct loop *l, LLVMValueRef sets[LOOP_GROUPS])
 {
     const struct writer *const t = l->t;
 
     for (uint32_t group = 0; group < l->groups; group++) {
+        if (l->yields) {
+            LLVMValueRef place = words_place(l, yield_turns(l), group), more = write_splat(t, get32(l, l->yielded));
+            store_lanes(l, sets[group], LLVMBuildAdd(t->builder, write_load(t, t->lanes, place), more, ""), place);
+        }
         for (uint32_t reg = 0; reg < PPU_MAX_VREGS; reg++) {
             if (l->reg_written[reg]) {
                 store_lanes(l, sets[group], loop_clean(l, reg, group), loop_lanes_place(l, reg, group));
@@ -183,6 +199,11 @@ static uint32_t block_of(const struct loop *l, uint32_t n)
         n--;
     }
     return n;
+}
+
+LLVMValueRef loop_done_at(const struct loop *l, uint32_t n)
+{
+    return LLVMBuildAdd(l->t->builder, get32(l, l->done), write_i32(l->t, n - block_of(l, n)), "");
 }
 
 /* The part ends, and goes on at the unit's instruction `pc`. */
@@ -254,8 +275,7 @@ static void write_guess(struct loop *l, uint32_t n)
     LLVMValueRef others[LOOP_GROUPS];
 
     guarded(l, back ? insn->guard ^ PPU_GUARD_NEGATE : insn->guard, others);
-    LLVMValueRef done = LLVMBuildAdd(t->builder, get32(l, l->done), write_i32(t, n - block_of(l, n)), "");
-    LLVMValueRef far = LLVMBuildICmp(t->builder, LLVMIntUGE, done, get32(l, l->allowed), "");
+    LLVMValueRef far = LLVMBuildICmp(t->builder, LLVMIntUGE, loop_done_at(l, n), get32(l, l->allowed), "");
     loop_unless(l, l->parts > 1 ? LLVMBuildOr(t->builder, any(l, others), far, "") : any(l, others), n);
     add32(l, l->done, n + 1 - block_of(l, n));
     go(l, n, back ? (int64_t)n + insn->imm : (int64_t)n + 1);
@@ -316,8 +336,23 @@ static void write_leave(struct loop *l, uint32_t n, uint32_t which)
     go(l, n, (int64_t)n + 1);
 }
 
+/* The part ends before one that yields. */
+static void write_yield(struct loop *l, uint32_t n)
+{
+    LLVMBuilderRef b = l->t->builder;
+
+    loop_unless(l, LLVMBuildICmp(b, LLVMIntUGE, get32(l, l->yielded), get32(l, l->yields_left), ""), n);
+    add32(l, l->yielded, 1);
+    add32(l, l->done, n + 1 - block_of(l, n));
+    go(l, n, (int64_t)n + 1);
+}
+
 static void write_control(struct loop *l, uint32_t n)
 {
+    if (insn_of(l, n)->op == PPU_OP_YIELDN) {
+        write_yield(l, n);
+        return;
+    }
     if (insn_of(l, n)->op == PPU_OP_BRA) {
         write_branch(l, n);
         return;
@@ -371,6 +406,7 @@ static void begin_part(struct loop *l, LLVMBasicBlockRef next)
     loop_put(l, get32(l, l->begun), l->done);
     loop_put(l, get32(l, l->begun), l->since);
     loop_put(l, write_i64(t, 0), l->lines);
+    loop_put(l, write_i32(t, 0), l->yielded);
     loop_put(l, write_i32(t, 0), l->trace_at);
     for (uint32_t pred = 0; pred < PPU_PREDS; pred++) {
         if (l->same[pred]) {
@@ -489,6 +525,10 @@ static void begin_round(struct loop *l)
     LLVMValueRef budget = write_load(t, t->i32, write_field(t, t->turn, offsetof(struct tier_turn, budget)));
 
     begin_same(l);
+    if (l->yields) {
+        LLVMValueRef arguments[] = { t->x, write_i32(t, l->yields_at) };
+        loop_put(l, write_kit(t, "kit_yields_left", arguments, 2), l->yields_left);
+    }
     loop_put(l, begun, l->begun);
     loop_put(l,
              smaller(l, LLVMBuildSub(b, budget, write_i32(t, t->unit->insns), ""),
@@ -506,6 +546,7 @@ static void begin_parts(struct loop *l)
     loop_put(l, write_i32(t, LOOP_TRACE), l->traced_most);
     loop_put(l, write_i64(t, 0), l->lanes);
     loop_put(l, write_i64(t, 0), l->best_lines);
+    loop_put(l, write_i64(t, 0), l->own_lines);
     loop_put(l, write_i32(t, 0), l->best_pc);
     loop_put(l, begun, l->best_done);
     loop_put(l, begun, l->all_most);
@@ -531,7 +572,9 @@ static void end_round(struct loop *l)
     write_store(t, LLVMBuildAdd(t->builder, t->base, get32(l, l->best_pc), ""),
                 write_field(t, t->w, offsetof(struct warp, pc)));
     if (l->reads) {
-        write_count(t, write_field(t, t->cta, lines), loop_get(l, t->i64, l->best_lines));
+        LLVMValueRef all =
+            LLVMBuildAdd(t->builder, loop_get(l, t->i64, l->best_lines), loop_get(l, t->i64, l->own_lines), "");
+        write_count(t, write_field(t, t->cta, lines), all);
     }
     for (uint32_t reg = 0; reg < PPU_SREGS; reg++) {
         if (l->sreg_written[reg]) {
@@ -587,30 +630,35 @@ static void forget_steady(struct loop *l)
 
 static uint64_t saved_bytes(const struct loop *l)
 {
-    return (uint64_t)PPU_MAX_VREGS * l->t->unit->wave * sizeof(uint32_t) + sizeof(((struct warp *)0)->pred);
+    return (PPU_MAX_VREGS + 1ull) * l->t->unit->wave * sizeof(uint32_t) + sizeof(((struct warp *)0)->pred);
+}
+
+/* Copies so many bytes, there or back. */
+static void save_bytes(struct loop *l, LLVMValueRef own, uint64_t bytes, LLVMValueRef kept, bool back)
+{
+    LLVMValueRef arguments[] = { back ? own : kept, back ? kept : own, write_i64(l->t, bytes) };
+
+    write_kit(l->t, "kit_copy_rows", arguments, 3);
 }
 
 /* Copies what parts write, there or back. */
 static void save(struct loop *l, LLVMValueRef area, bool back)
 {
     struct writer *const t = l->t;
-    const uint64_t row = t->unit->wave * sizeof(uint32_t);
+    const uint64_t row = t->unit->wave * sizeof(uint32_t), preds = sizeof(((struct warp *)0)->pred);
     uint64_t at = 0;
 
-    for (uint32_t reg = 0; reg <= PPU_MAX_VREGS; reg++) {
-        const bool preds = reg == PPU_MAX_VREGS;
-        if (!preds && !l->reg_written[reg]) {
-            continue;
+    save_bytes(l, write_field(t, t->w, offsetof(struct warp, pred)), preds, write_field(t, area, at), back);
+    at += preds;
+    if (l->yields) {
+        save_bytes(l, yield_turns(l), row, write_field(t, area, at), back);
+        at += row;
+    }
+    for (uint32_t reg = 0; reg < PPU_MAX_VREGS; reg++) {
+        if (l->reg_written[reg]) {
+            save_bytes(l, write_field(t, t->vreg, reg * row), row, write_field(t, area, at), back);
+            at += row;
         }
-        LLVMValueRef own =
-            preds ? write_field(t, t->w, offsetof(struct warp, pred)) : write_field(t, t->vreg, reg * row);
-        const uint64_t bytes = preds ? sizeof(((struct warp *)0)->pred) : row;
-        LLVMValueRef kept = write_field(t, area, at);
-        for (uint64_t i = 0; i < bytes; i += 4ull * TIER_CHUNK) {
-            LLVMValueRef from = write_field(t, back ? kept : own, i), to = write_field(t, back ? own : kept, i);
-            write_store(t, write_load(t, t->lanes, from), to);
-        }
-        at += bytes;
     }
 }
 
@@ -621,8 +669,8 @@ static void make_variables(struct loop *l)
     const struct writer *const t = l->t;
     LLVMValueRef *const words[] = { &l->done,    &l->since,       &l->end_pc,      &l->stop,     &l->allowed,
                                     &l->begun,   &l->traced,      &l->traced_most, &l->trace_at, &l->best_done,
-                                    &l->best_pc, &l->alive_least, &l->all_most };
-    LLVMValueRef *const longs[] = { &l->lines, &l->lanes, &l->best_lines };
+                                    &l->best_pc, &l->alive_least, &l->all_most,    &l->yielded,  &l->yields_left };
+    LLVMValueRef *const longs[] = { &l->lines, &l->lanes, &l->best_lines, &l->own_lines };
 
     for (size_t i = 0; i < PPU_ARRAY_SIZE(words); i++) {
         *words[i] = variable(l, t->i32);
@@ -659,21 +707,25 @@ static void make_variables(struct loop *l)
     l->place = variable(l, LLVMArrayType2(t->i64, sizeof(struct kit_place) / 8));
     l->row = variable(l, LLVMArrayType2(t->i64, (sizeof(struct tier_row) + 7) / 8));
     l->words = variable(l, t->lanes);
+    l->request = variable(l, LLVMArrayType2(t->i64, (sizeof(struct kit_lanes) + 7) / 8));
+    l->values = variable(l, LLVMArrayType2(t->i32, KIT_MOST_WORDS * PPU_LANES));
+    l->shared = variable(l, t->ptr);
+    l->shared_bytes = variable(l, t->i32);
     l->trace = l->parts > 1 ? variable(l, LLVMArrayType2(t->i32, LOOP_TRACE)) : NULL;
     for (uint32_t n = 0; n < t->unit->insns; n++) {
-        if (t->kind[n] == KIND_LOAD_ONE) {
+        if (t->kind[n] == KIND_LOAD_ONE || (l->gathers && t->kind[n] == KIND_LOAD)) {
             l->page[n] = variable(l, LLVMArrayType2(t->i64, sizeof(struct page) / 8));
             write_store(t, write_i64(t, 0), write_field(t, l->page[n], offsetof(struct page, bytes)));
         }
     }
 }
 
-/* Leaves at once when the condition holds. */
+/* Nothing is done when the condition holds. */
 static void refuse(struct loop *l, LLVMValueRef condition)
 {
     LLVMBasicBlockRef on = write_block(l->t);
 
-    write_rarely(l->t, condition, l->t->leave, on);
+    write_rarely(l->t, condition, l->refused, on);
     write_at(l->t, on);
 }
 
@@ -723,7 +775,7 @@ static void ask(struct loop *l)
     }
     for (uint32_t n = 0; n < t->unit->insns; n++) {
         const struct ppu_insn *const insn = insn_of(l, n);
-        if (t->kind[n] == KIND_LOAD && insn->lane_off) {
+        if (t->kind[n] == KIND_LOAD && insn->lane_off && !l->gathers) {
             const uint32_t apart = insn->indexed ? 1 : ppu_width_bytes(insn->width);
             LLVMValueRef arguments[] = { t->x, write_i32(t, insn->rb), write_i32(t, t->unit->wave),
                                          write_i32(t, apart) };
@@ -742,15 +794,26 @@ static void ask(struct loop *l)
     refuse_floats(l);
 }
 
+static void find_shared(const struct loop *l)
+{
+    const struct writer *const t = l->t;
+    LLVMValueRef task = write_load(t, t->ptr, write_field(t, t->x, offsetof(struct exec, task)));
+    const size_t bytes = offsetof(struct dist_task, tmd) + offsetof(struct ppu_tmd, shared_bytes);
+
+    loop_put(l, write_load(t, t->ptr, write_field(t, t->x, offsetof(struct exec, shared))), l->shared);
+    loop_put(l, write_load(t, t->i32, write_field(t, task, bytes)), l->shared_bytes);
+}
+
 void loop_write(struct loop *l)
 {
     struct writer *const t = l->t;
-    const bool saves = l->guesses && l->parts > 1;
+    const bool saves = (l->guesses || l->gathers) && l->parts > 1;
     LLVMBasicBlockRef round = write_block(t), again = write_block(t), behind = write_block(t), end = write_block(t);
 
     make_variables(l);
     LLVMValueRef area = saves ? variable(l, LLVMArrayType2(LLVMInt8TypeInContext(t->context), saved_bytes(l))) : NULL;
     ask(l);
+    find_shared(l);
     LLVMBuildBr(t->builder, round);
     write_at(t, round);
     begin_round(l);

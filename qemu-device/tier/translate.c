@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Makes code of the host of a unit, by LLVM. The kit is for a processor with AVX2, or with AVX-512. */
 #include "qemu-device/tier/translate.h"
+#include "qemu-device/tier/loop.h"
 #include "qemu-device/tier/object.h"
 #include "qemu-device/tier/writer.h"
 
@@ -158,13 +159,13 @@ static bool write_module(struct writer *t, bool always)
     return worth && LLVMVerifyModule(t->module, LLVMReturnStatusAction, NULL) == 0 && optimise(t);
 }
 
-/* Registers that the instructions name which are not the interpreter's; false: it does too much of them. */
+/* Registers that the instructions name; false: the interpreter does too much of them. */
 static bool look(struct writer *t, struct tier_code_bytes *out)
 {
     uint32_t own = 0, others = 0;
 
     *out = (struct tier_code_bytes){ .wave = t->unit->wave, .insns = t->unit->insns };
-    for (uint32_t n = 0; t->unit->straight && n < t->unit->insns; n++) {
+    for (uint32_t n = 0; n < t->unit->insns; n++) {
         const uint32_t vregs = t->unit->insn[n].known ? t->unit->insn[n].vregs : 0;
         out->vregs = out->vregs < vregs ? vregs : out->vregs;
     }
@@ -173,13 +174,8 @@ static bool look(struct writer *t, struct tier_code_bytes *out)
     }
     for (uint32_t n = 0; n < t->unit->insns; n++) {
         t->kind[n] = tier_kind_of(t->unit, &t->unit->insn[n]);
-        if (t->kind[n] == KIND_OTHER) {
-            others++;
-        } else if (t->kind[n] != KIND_LEAVE && t->kind[n] != KIND_CONTROL) {
-            const uint32_t vregs = t->unit->insn[n].vregs;
-            own++;
-            out->vregs = out->vregs < vregs ? vregs : out->vregs;
-        }
+        own += t->kind[n] != KIND_OTHER && t->kind[n] != KIND_LEAVE && t->kind[n] != KIND_CONTROL;
+        others += t->kind[n] == KIND_OTHER && !loop_loads_lanes(t->unit, &t->unit->insn[n].insn);
     }
     return own >= 2 * others && own != 0;
 }

@@ -225,6 +225,44 @@ static const char *const kernels[] = {
     /* a loop in a loop */
     BEGIN LOOP "mov s9, 0\ninner: add v2, v2, v0\nmad v3, v2, v5, v3\nxor v4, v4, v3\nadd s9, s9, 1\n"
                "isetp.ne.s p6, s9, 5\n@p6 bra inner\nadd v4, v4, 1\n" END,
+    /* lanes that load each from where the load before has led it, by indexes, offsets and negative ones */
+    BEGIN "mov v2, v0\n" LOOP "and v8, v2, 0x1fffc\nldg.b32 v9, [s0+v8]\nmad v2, v9, v5, v2\nand v10, v2, 0x7fff\n"
+          "ldg.b32 v11, [s0+v10*4]\nxor v3, v3, v11\nand v12, v11, 0xffff\nldg.u8 v13, [s0+v12]\n"
+          "ldg.s8 v14, [s0+v12*1+5]\nldg.u16 v15, [s0+v12*2]\nldg.s16 v16, [s0+v12*2+6]\nadd v4, v4, v13\n"
+          "mad v4, v14, v15, v4\nxor v4, v4, v16\nadd v2, v2, v4\n" END,
+    BEGIN "mov v2, v0\nmov s6, 0x10000\nmov s7, 0\nadd64 s6, s0, s6\n" LOOP
+          "and v8, v2, 0x3fff\nsub v8, v7, v8\nldg.b32 v9, [s6+v8*4]\nmad v2, v9, v5, v2\nand v8, v2, 0x3ffe\n"
+          "ldg.u16 v10, [s6+v8*2-2]\nxor v2, v2, v10\nand v11, v2, 0xfffc\nldg.b32 v12, [s6+v11-0x8000]\n"
+          "xor v3, v3, v12\nadd v2, v2, v3\n" END,
+    /* several words of a lane: anywhere, at one place, in a row, a word or two apart */
+    BEGIN "shl v9, v0, 3\nmov v6, 0\n" LOOP
+          "ldg.b64 v10, [s0+v9]\nldg.b64 v12, [s0+v6]\nldg.b128 v16, [s0+v0*16]\nldg.b64 v20, [s0+v1]\n"
+          "ldg.b128 v24, [s0+v9]\nand v28, v2, 0x1fff\nldg.b64 v30, [s0+v28*8]\nldg.b128 v32, [s0+v28*16+4]\n"
+          "and v29, v10, 0x1fffc\nldg.b128 v28, [s0+v29]\nadd v2, v2, v10\nxor v2, v2, v11\nmad v3, v12, v5, v3\n"
+          "xor v3, v3, v13\nadd v4, v4, v17\nxor v4, v4, v19\nadd v4, v4, v21\nxor v4, v4, v26\nadd v2, v2, v31\n"
+          "xor v3, v3, v35\nadd v3, v3, v30\nadd v2, v2, v28\nadd v6, v6, 8\nadd v9, v9, 8\n" END,
+    /* lanes leave at different times, and each has an address of its own, or none */
+    BEGIN "and v6, v0, 31\nmul v6, v6, 3\nand v6, v6, 31\nmov v10, 0\nmov v2, v0\npbrk out\nloop: add v10, v10, 1\n"
+          "and v8, v2, 0x1fffc\nadd v8, v8, s0\nmov v9, s1\nldg.b32 v11, [v8]\nldg.b64 v12, [v8+16]\n"
+          "mad v2, v11, v5, v2\nxor v3, v3, v12\nadd v3, v3, v13\nisetp.gt p0, v10, v6\n@p0 brk out\n"
+          "and v14, v2, 1\nisetp.eq p1, v14, 0\nand v15, v3, 0x7fff\n@p1 ldg.b32 v4, [s0+v15*4]\nadd v2, v2, v4\n"
+          "bra loop\nout: xor v2, v2, v5\n" STORES,
+    /* rows of lanes that stay: sixteen of each line, and all of them */
+    BEGIN
+    "and v6, v0, 15\nshr v8, v0, 4\nmul v8, v8, 100\nadd v6, v6, v8\n" LOOP
+    "ldg.b32 v9, [s0+v6*4]\nldg.u8 v10, [s0+v6*1]\nldg.b64 v12, [s0+v6*8]\nadd v2, v2, v9\nmad v3, v10, v5, v3\n"
+    "xor v4, v4, v12\nadd v4, v4, v13\nldg.b32 v14, [s0+v0*4]\nxor v2, v2, v14\nadd v6, v6, 32\nadd v0, v0, 32\n" END,
+    /* shared memory: anywhere, at one place, in a row; before a base that wraps */
+    BEGIN "and v8, v1, 0xffc\nmad v9, v0, v6, v5\nsts.b32 v9, [v8]\nbar 0\nmov v2, v0\nmov s9, 0\n" LOOP
+          "and v10, v2, 0xff0\nlds.b32 v11, [v10]\nlds.b128 v12, [v10]\nmad v2, v11, v5, v2\nxor v3, v3, v13\n"
+          "add v3, v3, v15\nand v16, v3, 0xffe\nlds.u16 v17, [v16]\nlds.s16 v18, [v16]\nlds.u8 v19, [v16+1]\n"
+          "add v20, v16, 1\nlds.s8 v21, [v20-1]\nadd v4, v4, v17\nmad v4, v18, v19, v4\nxor v4, v4, v21\n"
+          "lds.b32 v22, [v8]\nlds.b32 v23, [64]\nadd v2, v2, v22\nxor v2, v2, v23\nlds.b64 v24, [s9+v10+8]\n"
+          "add v3, v3, v25\n" END,
+    /* a branch of which lanes part at different times, behind loads that lead anywhere */
+    BEGIN "shr v6, v0, 3\nand v6, v6, 7\nadd v6, v6, 2\nmov v2, v0\nloop: add v7, v7, 1\nand v8, v2, 0x1fffc\n"
+          "ldg.b32 v9, [s0+v8]\nmad v2, v9, v5, v2\nxor v3, v3, v2\nmul v4, v4, v3\nadd v3, v3, v9\n"
+          "isetp.ge p0, v7, v6\n@!p0 bra loop\n" STORES,
 };
 
 static void by_hand(void **state)
@@ -240,6 +278,90 @@ static void by_hand(void **state)
             assert_true(translations(p) > before);
         }
     }
+}
+
+/*
+ * Lanes that come to the end of the memory at different times, which the lanes behind `from` do not: of some parts of a
+ * warp sooner than of others. Shared memory ends for all of them.
+ */
+#define BEYOND(load)                                                                                              \
+    BEGIN "mov s6, 0x1e0000\nmov s7, 0\nadd64 s6, s0, s6\nand v6, v0, 127\nmul v6, v6, v6\nand v6, v6, 0xff8\n"   \
+          "mov v2, v0\n" LOOP "mad v6, v6, v5, v5\nand v6, v6, 0xfffc\nmul v8, v7, 0x1204\nadd v8, v8, v6\n" load \
+          "mad v2, v9, v5, v2\nxor v3, v3, v2\nadd v7, v7, 1\n" END
+
+static const char *const beyond_kernels[] = {
+    BEYOND("ldg.b32 v9, [s6+v8]\n"),
+    BEYOND("ldg.b64 v10, [s6+v8]\nadd v9, v10, v11\n"),
+    BEYOND("shr v8, v8, 5\nlds.u8 v9, [v8]\n"),
+    BEYOND("isetp.lt p1, v8, 0x8000\n@p1 ldg.b32 v9, [s6+v8]\n@!p1 ldg.u16 v9, [s6+v8*2]\n"),
+    BEYOND("ldg.b32 v9, [s6+v8]\nisetp.gt p0, v7, 30\n@p0 bra out\nadd v3, v3, 1\nout: add v8, v8, 1\n"
+           "isetp.lt p2, v7, 12\n@p2 and v8, v8, 0xfffc\nldg.b32 v10, [s6+v8]\nadd v2, v2, v10\n"),
+};
+
+static void faults_in_loops(void **state)
+{
+    struct pair *p = *state;
+    uint8_t *const input = malloc(INPUT_BYTES);
+
+    assert_non_null(input);
+    random_bytes(&p->random, input, INPUT_BYTES);
+    for (uint32_t i = 0; i < 3 * PPU_ARRAY_SIZE(beyond_kernels); i++) {
+        struct rig *const rigs[] = { p->plain, p->tier };
+        struct outcome outcome[2];
+        const uint64_t before = translations(p);
+
+        printf("# kernel %u, wave %u\n", i / 3, PPU_LANES << i % 3);
+        for (uint32_t n = 0; n < 2; n++) {
+            const struct ppu_tmd tmd =
+                prepare(rigs[n], beyond_kernels[i / 3], PPU_LANES << i % 3, (uint32_t[3]){ 128, 1, 1 }, 1, input);
+            outcome[n] = rig_run(rigs[n], &tmd);
+            assert_int_equal(outcome[n].event.kind, PPU_SLOT_KILLED);
+            assert_true(outcome[n].faulted);
+        }
+        assert_memory_equal(&outcome[0].fault, &outcome[1].fault, sizeof(outcome[0].fault));
+        assert_memory_equal(counts(p->plain), counts(p->tier), PPU_COUNTERS * sizeof(uint64_t));
+        assert_true(translations(p) > before);
+    }
+    free(input);
+}
+
+/* Registers that the warp has not: what names them is skipped until the loop has been translated. */
+#define FEW_REGISTERS 24u
+
+static const char *const unowned_kernels[] = {
+    BEGIN LOOP "add v2, v2, 1\nxor v3, v3, v2\nmul v4, v4, v3\nisetp.lt.s p0, s8, 30\n@p0 bra over\n"
+               "ldg.b128 v28, [s0+v1]\nover: add v3, v3, v4\n" END,
+    BEGIN LOOP "add v2, v2, 1\nxor v3, v3, v2\nmul v4, v4, v3\nisetp.lt.s p0, s8, 30\n@p0 bra over\n"
+               "isetp.lt p1, v0, 5\n@p1 ldg.b32 v30, [s0+v1]\nover: add v3, v3, v4\n" END,
+    BEGIN LOOP "add v2, v2, 1\nxor v3, v3, v2\nmul v4, v4, v3\nisetp.lt.s p0, s8, 30\n@p0 bra over\n"
+               "lds.b64 v32, [v7]\nover: add v3, v3, v4\n" END,
+    BEGIN LOOP "add v2, v2, 1\nxor v3, v3, v2\nmul v4, v4, v3\nisetp.lt.s p0, s8, 30\n@p0 bra over\n"
+               "ldg.b32 v5, [v30]\nover: add v3, v3, v4\n" END,
+};
+
+static void unowned_registers(void **state)
+{
+    struct pair *p = *state;
+    uint8_t *const input = malloc(INPUT_BYTES);
+
+    assert_non_null(input);
+    random_bytes(&p->random, input, INPUT_BYTES);
+    for (uint32_t i = 0; i < 3 * PPU_ARRAY_SIZE(unowned_kernels); i++) {
+        struct rig *const rigs[] = { p->plain, p->tier };
+        struct outcome outcome[2];
+
+        printf("# kernel %u, wave %u\n", i / 3, PPU_LANES << i % 3);
+        for (uint32_t n = 0; n < 2; n++) {
+            struct ppu_tmd tmd =
+                prepare(rigs[n], unowned_kernels[i / 3], PPU_LANES << i % 3, (uint32_t[3]){ 256, 1, 1 }, 2, input);
+            tmd.vregs = FEW_REGISTERS;
+            outcome[n] = rig_run(rigs[n], &tmd);
+            assert_int_equal(outcome[n].event.kind, PPU_SLOT_KILLED);
+            assert_true(outcome[n].faulted);
+        }
+        assert_memory_equal(&outcome[0].fault, &outcome[1].fault, sizeof(outcome[0].fault));
+    }
+    free(input);
 }
 
 /* ---- straight kernels ---- */
@@ -967,6 +1089,8 @@ int main(void)
 {
     static const struct CMUnitTest tests[] = {
         { "translated loops do what the interpreter does [A7][A8]", by_hand, setup, teardown, NULL },
+        { "loads in loops fault as they do there [A7][A8]", faults_in_loops, setup, teardown, NULL },
+        { "they load to no register that the warp has not [A7][D1]", unowned_registers, setup, teardown, NULL },
         { "so does straight code [A7][A8]", straight_by_hand, setup, teardown, NULL },
         { "indexes that wrap lead back [D1]", wrapped_indexes, setup, teardown, NULL },
         { "programs that drive each other out have their translations [A7]", beside_each_other, setup, teardown, NULL },

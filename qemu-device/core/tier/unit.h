@@ -141,6 +141,8 @@ static inline uint64_t tier_layout(void)
         offsetof(struct warp, active),
         offsetof(struct warp, pred),
         offsetof(struct warp, sreg),
+        offsetof(struct warp, yields),
+        offsetof(struct warp, yield_turns),
         sizeof(struct sm),
         offsetof(struct sm, attention),
         offsetof(struct sm, pending_adds),
