@@ -22,7 +22,7 @@ struct code {
     uint64_t *word;
     uint32_t count;
     uint32_t depth;  /* of loops */
-    bool loads_only; /* a store would end the unit where the next load is */
+    bool loads_only; /* no stores: one would end a straight unit where the next load is */
 };
 
 /* ---- words ---- */
@@ -299,11 +299,60 @@ static void access_address(struct code *c)
     emit(c, &access);
 }
 
-static void access_global(struct code *c)
+/* Bits of any register, as an offset within so many bytes. Returns the register that has them. */
+static uint8_t masked_offset(struct code *c, uint32_t bytes)
 {
-    switch (fuzz_below(c->in, 8)) {
+    struct ppu_insn insn = insn_of(PPU_OP_AND);
+
+    insn.rd = destination_of(c, 1, false);
+    insn.ra = source_of(c, 1, false);
+    insn.immed = 1;
+    insn.imm = (int32_t)(bytes - (fuzz_u8(c->in) % 16 == 1 ? 1 : 4));
+    emit(c, &insn);
+    return insn.rd;
+}
+
+/* Each lane where bits of a register lead it. */
+static void access_masked(struct code *c)
+{
+    const uint32_t how = fuzz_u8(c->in);
+    struct ppu_insn insn = access_of(c, how % 8 == 7 && !c->loads_only);
+    const uint8_t at = masked_offset(c, 0x40u << how / 16 % 8);
+
+    insn.a_scalar = insn.lane_off = insn.wb = 1;
+    insn.indexed = how % 8 < 2 ? 1 : 0;
+    insn.ra = base_of(c);
+    insn.rb = at;
+    insn.rd = insn.op == PPU_OP_STG ? source_of(c, insn.wd, false) : destination_of(c, insn.wd, false);
+    emit(c, &insn);
+}
+
+static void access_shared(struct code *c)
+{
+    const uint32_t how = fuzz_u8(c->in);
+    struct ppu_insn insn = insn_of(how % 4 == 3 && !c->loads_only ? PPU_OP_STS : PPU_OP_LDS);
+
+    insn.width = width_of(c);
+    insn.wd = (uint8_t)ppu_width_words(insn.width);
+    insn.wa = 1;
+    insn.guard = guard_of(c);
+    insn.imm = distance_of(c, ppu_width_bytes(insn.width));
+    insn.ra = how % 16 == 0 ? source_of(c, 1, false) : masked_offset(c, 0x40u << how / 16 % 8);
+    insn.rd = insn.op == PPU_OP_STS ? source_of(c, insn.wd, false) : destination_of(c, insn.wd, false);
+    emit(c, &insn);
+}
+
+static void access_memory(struct code *c)
+{
+    switch (fuzz_below(c->in, 10)) {
     case 0:
         access_alike(c);
+        break;
+    case 8:
+        access_masked(c);
+        break;
+    case 9:
+        access_shared(c);
         break;
     case 1:
     case 2:
@@ -362,6 +411,13 @@ static void item(struct code *c)
     case 15:
         special(c);
         break;
+    case 14:
+        if (c->depth != 0 && kind < 0x60u) {
+            guarded(c, PPU_OP_YIELDN, kind < 0x10u ? some_guard(c) : 0, kind < 0x40u ? 1000 : kind / 16);
+        } else {
+            arithmetic(c, false);
+        }
+        break;
     case 1:
         parameter(c);
         break;
@@ -381,7 +437,7 @@ static void item(struct code *c)
     case 7:
     case 8:
     case 9:
-        access_global(c);
+        access_memory(c);
         break;
     default:
         arithmetic(c, false);
@@ -502,6 +558,8 @@ static void section(struct code *c)
     if (c->depth == MOST_DEPTH) {
         return;
     }
+    const bool only = c->loads_only;
+    c->loads_only = only || fuzz_below(c->in, 2); /* loops without stores are written in a way of their own */
     c->depth++;
     switch (fuzz_below(c->in, 8)) {
     case 0:
@@ -523,6 +581,7 @@ static void section(struct code *c)
         break;
     }
     c->depth--;
+    c->loads_only = only;
 }
 
 /* ---- the program ---- */
@@ -588,7 +647,7 @@ static void straight(struct code *c)
     }
     c->loads_only = false;
     for (uint32_t stores = fuzz_below(c->in, 5); stores != 0; stores--) {
-        access_global(c);
+        access_memory(c);
     }
 }
 
