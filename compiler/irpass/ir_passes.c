@@ -11,6 +11,7 @@
 #include "compiler/irpass/define_arithmetic.h"
 #include "compiler/irpass/duplicate_ends.h"
 #include "compiler/irpass/grid_split.h"
+#include "compiler/irpass/hoist_launch.h"
 #include "compiler/irpass/keep_variables.h"
 #include "compiler/irpass/kernel_wrapper.h"
 #include "compiler/irpass/lower_enqueue.h"
