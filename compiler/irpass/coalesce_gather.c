@@ -31,24 +31,47 @@ static bool is_gather(LLVMValueRef call)
     return primitive == PRIMITIVE_GATHER2 || primitive == PRIMITIVE_GATHER4;
 }
 
-/* True when it is made from memory or from the lane's number. */
-static bool varies(LLVMValueRef value, uint32_t effort)
+/* How the lanes of a line of the work-group have a value. */
+enum lanes {
+    LANES_SAME, /* all the same, or nothing is known */
+    LANES_ROW,  /* each one more than the lane before */
+    LANES_ANY,
+};
+
+static enum lanes lanes_of_call(LLVMValueRef call)
 {
+    if (is_gather(call)) {
+        return LANES_ANY;
+    }
+    if (primitive_find(ir_callee(call)) == PRIMITIVE_SR && LLVMIsAConstantInt(LLVMGetOperand(call, 0))) {
+        const uint64_t number = LLVMConstIntGetZExtValue(LLVMGetOperand(call, 0));
+        return number == PPU_SR_TID_X || number == PPU_SR_TID || number == PPU_SR_LANE ? LANES_ROW : LANES_SAME;
+    }
+    return bounds_most(NULL, call) < PPU_MAX_CTA_THREADS ? LANES_ANY : LANES_SAME;
+}
+
+static enum lanes lanes_of(LLVMValueRef value, uint32_t effort)
+{
+    const bool sum = ir_is_instruction(value, LLVMAdd) || ir_is_instruction(value, LLVMSub) ||
+                     ir_is_instruction(value, LLVMZExt) || ir_is_instruction(value, LLVMSExt) ||
+                     ir_is_instruction(value, LLVMTrunc) || ir_is_instruction(value, LLVMFreeze);
+    enum lanes all = LANES_SAME;
+
     if (!LLVMIsAInstruction(value) || effort == 0 || ir_is_instruction(value, LLVMPHI)) {
-        return false;
+        return LANES_SAME;
     }
     if (ir_is_instruction(value, LLVMLoad)) {
-        return true;
+        return LANES_ANY;
     }
     if (ir_is_instruction(value, LLVMCall)) {
-        return is_gather(value) || bounds_most(NULL, value) < PPU_MAX_CTA_THREADS;
+        return lanes_of_call(value);
     }
     for (int i = 0; i < LLVMGetNumOperands(value); i++) {
-        if (varies(LLVMGetOperand(value, (unsigned)i), effort - 1)) {
-            return true;
-        }
+        const enum lanes one = lanes_of(LLVMGetOperand(value, (unsigned)i), effort - 1);
+        const bool row = sum && all == LANES_SAME && one == LANES_ROW && !(i == 1 && ir_is_instruction(value, LLVMSub));
+        all = one == LANES_SAME ? all : row ? LANES_ROW : LANES_ANY;
     }
-    return false;
+    return all;
 }
 
 static bool is_kernel_argument(LLVMValueRef value)
@@ -76,7 +99,7 @@ bool gather_takes(LLVMValueRef load)
     bool word = LLVMGetTypeKind(element) == LLVMFloatTypeKind ||
                 (LLVMGetTypeKind(element) == LLVMIntegerTypeKind && LLVMGetIntTypeWidth(element) == 8 * WORD_BYTES);
     return word && is_kernel_argument(array_of(load)) && index_fits(pointer, index_of(load)) &&
-           varies(index_of(load), EFFORT);
+           lanes_of(index_of(load), EFFORT) == LANES_ANY; /* rows are loaded as such */
 }
 
 bool gather_is_like(LLVMValueRef a, LLVMValueRef b)

@@ -126,6 +126,22 @@ def gathers():
             assert bool(re.search(r"^ +gather", code, re.MULTILINE)) == wanted, (facts, code)
 
 
+def rows_are_no_gathers():
+    """Neighbours of a plane lie in rows of the lanes, which the loads find together."""
+    source = ("kernel void plane(global const uint *from, global uint *to, uint width)\n{\n"
+              "    uint x = get_global_id(0) + 1, y = get_global_id(1) + 1, i = y * width + x;\n"
+              "    to[i] = from[i - width] + from[i + width] + from[i - 1] + from[i + 1];\n}\n"
+              "kernel void apart(global const uint *from, global uint *to, uint width)\n{\n"
+              "    uint x = get_global_id(0), i = x * 3;\n"
+              "    to[x] = from[i] + from[i + width];\n}\n")
+    with tempfile.TemporaryDirectory() as folder:
+        for kernel, wanted in (("plane", 0), ("apart", 1)):
+            status, text, errors = call(PPUCC, "-S", f"--facts={kernel} s0 s1 n", "-x", "cl", "-", "-o", "-",
+                                        text=source, folder=folder)
+            assert status == 0, errors
+            assert len(re.findall(r"^ +gather", text, re.MULTILINE)) == wanted, (kernel, text)
+
+
 def names_of(table, macro):
     """The names of the passes of a table that are always run."""
     text = (TOP / "compiler" / table).read_text()
@@ -384,6 +400,7 @@ tap.main([
     ("loops that wait yield each turn, others seldom, those that are counted never [E6][E8]", loops_yield),
     ("loops have a token for each way out with something to do [E3][E11]", ways_out),
     ("loads at computed indices become a gather where arguments are separate [F7]", gathers),
+    ("loads of rows do not [F7]", rows_are_no_gathers),
     ("every pass can be looked at [A7]", dumps),
     ("segments of five kernels save 30 % of the registers, and the curve shows them [D9]", segments),
     ("each form of segments has its code, each wrong option its error [D6][D7][D10]", forms),
