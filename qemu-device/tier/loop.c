@@ -49,7 +49,7 @@ static bool fits(struct loop *l, uint32_t n, uint32_t *rows, uint32_t *ones)
     const struct ppu_insn *const insn = insn_of(l, n);
     struct writer *const t = l->t;
 
-    if (l->gathers && loop_loads_lanes(t->unit, insn)) {
+    if (l->gathers && t->kind[n] != KIND_LEAVE && loop_loads_lanes(t->unit, insn)) {
         l->reads = true;
         t->kind[n] = KIND_LOAD;
         *rows += insn->wd;

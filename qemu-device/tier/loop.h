@@ -13,13 +13,14 @@
 #include "qemu-device/tier/operand.h"
 #include "qemu-device/tier/writer.h"
 
-#define LOOP_GROUPS 8u        /* of TIER_CHUNK lanes that can go together */
-#define LOOP_ROUND 1024u      /* instructions, about, between two looks whether somebody waits for the SM */
-#define LOOP_TRACE 1024u      /* words that scalar loads of a round give, at most */
-#define LOOP_LEAVES 8u        /* instructions by which lanes leave */
-#define LOOP_PAGES 16u        /* scalar loads */
-#define LOOP_MOST_ROWS 16u    /* loads of rows */
-#define LOOP_MOST_GATHERS 16u /* words that lanes load from anywhere: LLVM takes long for each */
+#define LOOP_GROUPS 8u         /* of TIER_CHUNK lanes that can go together */
+#define LOOP_ROUND 1024u       /* instructions, about, between two looks whether somebody waits for the SM */
+#define LOOP_GATHER_ROUND 256u /* the same, where each load may miss caches and translations for each lane */
+#define LOOP_TRACE 1024u       /* words that scalar loads of a round give, at most */
+#define LOOP_LEAVES 8u         /* instructions by which lanes leave */
+#define LOOP_PAGES 16u         /* scalar loads */
+#define LOOP_MOST_ROWS 16u     /* loads of rows */
+#define LOOP_MOST_GATHERS 48u  /* words that lanes load from anywhere */
 #define LOOP_PASS (PPU_LANES / TIER_CHUNK) /* groups of a pass, whose transactions are counted together */
 
 /* How NaNs of a register are where a block begins. */

@@ -532,7 +532,7 @@ static void begin_round(struct loop *l)
     loop_put(l, begun, l->begun);
     loop_put(l,
              smaller(l, LLVMBuildSub(b, budget, write_i32(t, t->unit->insns), ""),
-                     LLVMBuildAdd(b, begun, write_i32(t, LOOP_ROUND), "")),
+                     LLVMBuildAdd(b, begun, write_i32(t, l->gathers ? LOOP_GATHER_ROUND : LOOP_ROUND), "")),
              l->stop);
     loop_put(l, write_i32(t, UINT32_MAX), l->allowed);
 }
