@@ -394,14 +394,14 @@ struct pass {
 };
 
 /* Where the group's first lane of the set is. */
-static LLVMValueRef address_of(const struct access *a, const struct lies *g)
+static LLVMValueRef first_address(const struct access *a, const struct lies *g)
 {
     LLVMBuilderRef b = a->l->t->builder;
 
     return LLVMBuildAdd(b, g->window.base, wide(a, LLVMBuildSub(b, g->head, g->window.more, "")), "");
 }
 
-static LLVMValueRef lines_of(const struct access *a, const struct pass *p)
+static LLVMValueRef lines_of_pass(const struct access *a, const struct pass *p)
 {
     const struct writer *const t = a->l->t;
     LLVMBuilderRef b = t->builder;
@@ -415,8 +415,8 @@ static LLVMValueRef lines_of(const struct access *a, const struct pass *p)
         alike = both(a, alike, LLVMBuildOr(b, none, p->group[i].alike, ""));
     }
     LLVMValueRef arguments[] = {
-        address_of(a, &p->group[0]),
-        address_of(a, &p->group[1]),
+        first_address(a, &p->group[0]),
+        first_address(a, &p->group[1]),
         LLVMBuildICmp(b, LLVMIntEQ, p->group[0].window.base, p->group[1].window.base, ""),
         sets,
         rows,
@@ -431,7 +431,7 @@ static void load_fast(const struct access *a, struct pass *p)
     for (uint32_t i = 0; i < LOOP_PASS; i++) {
         look_for_patterns(a, &p->group[i]);
     }
-    p->lines = a->shared ? write_i32(a->l->t, 0) : lines_of(a, p);
+    p->lines = a->shared ? write_i32(a->l->t, 0) : lines_of_pass(a, p);
     for (uint32_t i = 0; i < LOOP_PASS; i++) {
         load_group(a, &p->group[i], p->words[i]);
     }

@@ -453,10 +453,12 @@ static uint32_t turn(struct exec *x, uint32_t budget)
         }
     }
     x->w->state = WARP_READY;
-    if (!lanes_any(&x->w->active) && !engine_pop(x)) {
-        return done;
+    if (!count_begin_whole(x)) {
+        if (!lanes_any(&x->w->active) && !engine_pop(x)) {
+            return done;
+        }
+        count_begin(x);
     }
-    count_begin(x);
     return done + x->sm->engine->run(x, budget - done);
 }
 

@@ -24,11 +24,22 @@ struct sm_cta;
 #define COUNTED true
 #endif
 
+/* As count_begin(), when all lanes of the wave are active; else false. */
+static inline bool count_begin_whole(struct exec *x)
+{
+    if (!COUNTED || memcmp(&x->w->active, x->whole, sizeof(x->whole)) != 0) {
+        return false;
+    }
+    x->w->turned = false;
+    x->lanes = x->wave;
+    return true;
+}
+
 static inline void count_begin(struct exec *x)
 {
-    if (COUNTED) {
+    if (COUNTED && !count_begin_whole(x)) {
         x->w->turned = false;
-        x->lanes = memcmp(&x->w->active, x->whole, sizeof(x->whole)) == 0 ? x->wave : lanes_count(&x->w->active);
+        x->lanes = lanes_count(&x->w->active);
     }
 }
 
