@@ -35,6 +35,9 @@ static bool is_read(LLVMValueRef insn)
 
 void hoist_launch(struct compilation *compilation, LLVMValueRef function)
 {
+    if (compilation->options->sanitize != 0) {
+        return; /* reports ask for all of it, and registers are what limits the size of a work-group there */
+    }
     LLVMBuilderRef builder = LLVMCreateBuilderInContext(compilation->llvm);
     LLVMBasicBlockRef entry = LLVMGetEntryBasicBlock(function);
 
