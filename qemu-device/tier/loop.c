@@ -347,18 +347,21 @@ static bool look(struct loop *l)
 static struct loop *loop_of(struct writer *t, bool gathers, enum tier_kind kind[TIER_MAX_INSNS])
 {
     struct loop *const l = calloc(1, sizeof(*l));
-    uint8_t(*const raw)[PPU_MAX_VREGS] = calloc(t->unit->insns, sizeof(*raw));
     enum tier_kind before[TIER_MAX_INSNS];
 
-    memcpy(before, t->kind, sizeof(before));
-    if (l) {
-        *l = (struct loop){ .t = t, .gathers = gathers, .raw = raw, .refused = t->leave };
+    if (!l) {
+        return NULL;
     }
-    const bool fit = l && raw && look(l);
+    l->t = t;
+    l->gathers = gathers;
+    l->refused = t->leave;
+    l->raw = calloc(t->unit->insns, sizeof(l->raw[0]));
+    memcpy(before, t->kind, sizeof(before));
+    const bool fit = l->raw && look(l);
     memcpy(kind, t->kind, sizeof(before));
     memcpy(t->kind, before, sizeof(before));
     if (!fit) {
-        free(raw);
+        free(l->raw);
         free(l);
         return NULL;
     }

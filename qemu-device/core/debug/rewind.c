@@ -24,8 +24,9 @@
 /* ---- one order for both directions ---- */
 
 struct passage {
-    struct history_state *to; /* NULL: puts */
-    const struct history_state *from;
+    bool takes;
+    struct history_state *to;         /* when it takes, */
+    const struct history_state *from; /* else */
     size_t at;
     bool bad;
 };
@@ -34,7 +35,7 @@ static void pass(struct passage *passage, void *bytes, size_t count)
 {
     const size_t wanted = passage->at + ppu_align_up64(count, sizeof(uint64_t)); /* words are copied whole */
 
-    if (passage->to && passage->to->room < wanted) {
+    if (passage->takes && passage->to->room < wanted) {
         const size_t room = 2 * wanted;
         uint8_t *grown = realloc(passage->to->bytes, room);
         if (!grown) {
@@ -44,7 +45,7 @@ static void pass(struct passage *passage, void *bytes, size_t count)
         passage->to->bytes = grown;
         passage->to->room = room;
     }
-    if (passage->to) {
+    if (passage->takes) {
         vram_copy(passage->to->bytes + passage->at, bytes, count);
     } else {
         vram_copy(bytes, passage->from->bytes + passage->at, count);
@@ -84,7 +85,7 @@ static void pass_sm(struct passage *passage, struct sm *sm)
     pass(passage, sm->cta, config->sm_ctas * sizeof(*sm->cta));
     pass(passage, sm->warp, config->sm_warps * sizeof(*sm->warp));
     pass(passage, sm->l1.way, cache_state_bytes(&sm->l1));
-    if (!passage->to) {
+    if (!passage->takes) {
         sm_file_shade(sm);
     }
     pass_files(passage, sm);
@@ -133,7 +134,7 @@ static bool waits_for_system(const struct sm *sm)
 bool rewind_take(struct core *core, struct history_state *state)
 {
     struct sm_pool *pool = *core_sm_pool(core);
-    struct passage passage = { .to = state };
+    struct passage passage = { .takes = true, .to = state };
 
     for (uint32_t i = 0; i < pool->sms; i++) {
         if (waits_for_system(&pool->sm[i])) {
