@@ -490,10 +490,8 @@ bool engine_whole_run(struct sm *sm, const struct engine_whole *whole, uint32_t 
     x->counted = 0;
     count_begin(x);
     const bool all = sm->engine->run_whole(x, whole->code, whole->translation, done);
-    if (COUNTED && all) {
-        /* As count_end(), but not both at once: a load of two words waits until the one just stored is in the cache. */
-        *(volatile uint64_t *)&x->cta->count[PPU_COUNTER_INSNS] += *done;
-        x->cta->count[PPU_COUNTER_LANES] += (uint64_t)(*done - x->counted) * x->lanes;
+    if (all) {
+        count_end(x, *done);
     }
     return all;
 }

@@ -24,13 +24,13 @@ struct sm_cta;
 #define COUNTED true
 #endif
 
-/* As count_begin(), when all lanes of the wave are active; else false. */
+/* As count_begin(), when all lanes of the wave are active; else false. That lanes have changed before counts nothing
+ * twice: they are counted in two pieces then. */
 static inline bool count_begin_whole(struct exec *x)
 {
     if (!COUNTED || memcmp(&x->w->active, x->whole, sizeof(x->whole)) != 0) {
         return false;
     }
-    x->w->turned = false;
     x->lanes = x->wave;
     return true;
 }
@@ -52,11 +52,12 @@ static inline void count_turn(struct exec *x, uint32_t done, uint32_t lanes)
     x->lanes = lanes;
 }
 
+/* Not both at once: a load of two words waits until the one just stored is in the cache. */
 static inline void count_end(struct exec *x, uint32_t done)
 {
     if (COUNTED) {
+        *(volatile uint64_t *)&x->cta->count[PPU_COUNTER_INSNS] += done;
         x->cta->count[PPU_COUNTER_LANES] += (uint64_t)(done - x->counted) * x->lanes;
-        x->cta->count[PPU_COUNTER_INSNS] += done;
     }
 }
 
