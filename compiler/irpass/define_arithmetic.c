@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "compiler/irpass/define_arithmetic.h"
+
+#include "compiler/base/compilation.h"
 #include "ppu/macros.h"
 
 #include <stdbool.h>
@@ -72,6 +74,36 @@ static void define_division(LLVMBuilderRef builder, LLVMValueRef insn)
     replace_operation(insn, result);
 }
 
+/* ---- differences of pointers ---- */
+
+/* The pointer that this integer is the address of, or NULL. */
+static LLVMValueRef addressed_pointer(LLVMValueRef address)
+{
+    bool is_address =
+        LLVMIsAPtrToIntInst(address) || (LLVMIsAConstantExpr(address) && LLVMGetConstOpcode(address) == LLVMPtrToInt);
+
+    return is_address ? LLVMGetOperand(address, 0) : NULL;
+}
+
+/* clang subtracts an offset in private or local memory from a generic address: both become generic addresses. */
+static void define_difference(LLVMBuilderRef builder, LLVMValueRef insn)
+{
+    LLVMValueRef pointers[] = { addressed_pointer(LLVMGetOperand(insn, 0)),
+                                addressed_pointer(LLVMGetOperand(insn, 1)) };
+
+    if (!pointers[0] || !pointers[1]) {
+        return;
+    }
+    LLVMTypeRef types[] = { LLVMTypeOf(pointers[0]), LLVMTypeOf(pointers[1]) };
+    for (unsigned i = 0; i < 2; i++) {
+        if (LLVMGetPointerAddressSpace(types[i]) == SPACE_GENERIC && types[0] != types[1]) {
+            LLVMPositionBuilderBefore(builder, insn);
+            LLVMValueRef generic = LLVMBuildAddrSpaceCast(builder, pointers[1 - i], types[i], "");
+            LLVMSetOperand(insn, 1 - i, LLVMBuildPtrToInt(builder, generic, LLVMTypeOf(insn), ""));
+        }
+    }
+}
+
 /* ---- calls ---- */
 
 static LLVMValueRef call_intrinsic(LLVMBuilderRef builder, LLVMValueRef insn, const char *name, LLVMValueRef operand)
@@ -133,6 +165,9 @@ static void define_instruction(LLVMBuilderRef builder, LLVMValueRef insn)
     case LLVMURem:
     case LLVMSRem:
         define_division(builder, insn);
+        break;
+    case LLVMSub:
+        define_difference(builder, insn);
         break;
     case LLVMFPToSI:
     case LLVMFPToUI:

@@ -93,6 +93,18 @@ static void generics(struct device *device)
     }
 }
 
+static void differences(struct device *device)
+{
+    device_kernel(device, "differences");
+    int32_t *out = device_buffer(device, 0, 4 * THREADS);
+    device_buffer(device, 1, 4 * THREADS);
+    device_run_threads(device, THREADS, GROUP);
+    for (int32_t t = 0; t < (int32_t)THREADS; t++) {
+        int32_t first = t % 2 != 0 ? t % 7 + 1 : t % 5;
+        device_expect(device, "differences", (uint32_t)t, out[t], first * 10007 - t % 7 * 101 + t);
+    }
+}
+
 static void chosen_pointers(struct device *device)
 {
     device_kernel(device, "chosen_pointers");
@@ -639,6 +651,7 @@ static void language(void **state)
         rows_read,      rows_written,   outside_structures,
         outside_values, pointers,       atomics_anywhere,
         nulls,          held_addresses, chosen_pointers,
+        differences,
     };
     struct device *device = *state;
 

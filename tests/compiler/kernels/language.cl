@@ -67,6 +67,19 @@ __kernel void generics(__global int *out, __global int *in)
     out[t] = sum_of(p, 4);
 }
 
+/* Differences of a generic pointer and one whose memory is known. */
+__kernel void differences(__global int *out, __global int *in)
+{
+    __local int tile[64];
+    int own[8], t = get_global_id(0);
+    int *p = own + t % 5, *q = tile + t % 7, *r = in + t;
+
+    if (t % 2 != 0) {
+        p = q + 1;
+    }
+    out[t] = (int)(t % 2 != 0 ? p - tile : p - own) * 10007 + (int)(tile - q) * 101 + (int)(r - in);
+}
+
 bool is_fence(cl_mem_fence_flags fence)
 {
     return fence == 0 || fence == CLK_GLOBAL_MEM_FENCE || fence == CLK_LOCAL_MEM_FENCE;
