@@ -36,6 +36,8 @@ enum ppu_compile_front {
 #define PPU_COMPILE_CLANG "clang-19"
 /* Build option: work-items of a sub-group, 32, 64 or 128 (docs/spec/opencl.md). */
 #define PPU_COMPILE_SUB_GROUP_SIZE "-cl-ppu-sub-group-size="
+/* Build option: entries of a warp's token queue, 1 to PPU_MAX_TOKENS (docs/spec/opencl.md). */
+#define PPU_COMPILE_TOKEN_ENTRIES "-cl-ppu-token-entries="
 /* Build options of how parts of a wave run (docs/spec/opencl.md). */
 #define PPU_COMPILE_SEGMENTS "-cl-ppu-segments="
 #define PPU_COMPILE_SEGMENT_THRESHOLD "-cl-ppu-segment-threshold="
@@ -147,6 +149,7 @@ struct ppu_compile_options {
     uint32_t header_count;
     enum ppu_compile_front front;
     uint32_t wave;        /* threads a warp: 32, 64, 128; 0: 32 */
+    uint32_t tokens;      /* entries of a warp's token queue, at most PPU_MAX_TOKENS; 0: PPU_TOKENS_DEFAULT */
     uint32_t max_vregs;   /* vector registers a lane that may be used; 0: PPU_MAX_VREGS */
     uint32_t max_sregs;   /* scalar registers; 0: PPU_SREGS */
     uint32_t debug;       /* 1: the image gets debug information (docs/spec/debugger.md), as by -g */

@@ -8,7 +8,9 @@ from pathlib import Path
 
 import yaml
 
-KEYS = ("study", "title", "command", "machine", "inputs", "plots")
+import launch
+
+KEYS = ("study", "title", "command", "machine", "launch", "inputs", "plots")
 PLOT_KEYS = ("name", "title", "x", "y", "lines", "panels", "xlabel", "ylabel", "scale")
 NAME = re.compile(r"[a-z][a-z0-9-]*")
 FIELD = re.compile(r"{([^{}]*)}")
@@ -123,11 +125,27 @@ class Description:
         for key, values in self._members(node, None, "a machine"):
             self.machine[key] = self._axis(values, key)
 
+    def _read_launch(self, node):
+        for key, values in self._members(node, None, "a launch"):
+            problem = launch.problem_of_name(key)
+            if problem:
+                self.refuse(values.start_mark.line + 1, problem)
+            self._add_input(key, values)
+            for value in self.inputs[key]:
+                problem = launch.problem_of(key, value.text())
+                if problem:
+                    self.refuse(value.line, problem)
+
     def _read_inputs(self, node):
         for key, values in self._members(node, None, "inputs"):
-            if key in self.machine:
-                self.refuse(values.start_mark.line + 1, f"'{key}' is a property of the machine already")
-            self.inputs[key] = self._axis(values, key)
+            self._add_input(key, values)
+
+    def _add_input(self, key, values):
+        if key in self.machine:
+            self.refuse(values.start_mark.line + 1, f"'{key}' is a property of the machine already")
+        if key in self.inputs:
+            self.refuse(values.start_mark.line + 1, f"'{key}' stands in launch and in inputs")
+        self.inputs[key] = self._axis(values, key)
 
     def _read_plots(self, node):
         if not isinstance(node, yaml.SequenceNode):

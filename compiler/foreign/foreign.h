@@ -18,9 +18,10 @@
 #include <string.h>
 
 #include "compiler/ppu_compiler.h"
+#include "ppu/limits.h"
 
 #define FOREIGN_MAGIC 0x46555050u /* "PPUF" */
-#define FOREIGN_VERSION 6u
+#define FOREIGN_VERSION 7u
 #define FOREIGN_MOST_MODULES 1024u
 #define FOREIGN_MOST_BYTES ((size_t)64 << 20) /* of a request, and of an answer */
 
@@ -53,7 +54,7 @@ struct foreign_request {
     uint32_t threshold, run, inverted, no_mode;
     uint32_t sm_vregs, sm_warps;
     uint32_t sanitize; /* PPU_SANITIZE_* */
-    uint32_t reserved;
+    uint32_t tokens;
 };
 
 /* Writes what compilations are told into a request. */
@@ -72,6 +73,7 @@ static inline void foreign_put_options(struct foreign_request *request, const st
     request->sm_vregs = subvector->sm_vregs;
     request->sm_warps = subvector->sm_warps;
     request->sanitize = options->sanitize;
+    request->tokens = options->tokens;
 }
 
 /* Reads it back. False: something of it is not possible. */
@@ -84,8 +86,10 @@ static inline bool foreign_take_options(const struct foreign_request *request, s
                                                      (enum ppu_subvector_threshold)request->threshold_kind,
                                                      request->threshold, request->run, request->inverted,
                                                      request->no_mode, request->sm_vregs, request->sm_warps, NULL },
-                                      .sanitize = request->sanitize };
-    return request->form <= PPU_SEGMENTS_MAY && request->threshold_kind <= PPU_THRESHOLD_DEVICE;
+                                      .sanitize = request->sanitize,
+                                      .tokens = request->tokens };
+    return request->tokens <= PPU_MAX_TOKENS && request->form <= PPU_SEGMENTS_MAY &&
+           request->threshold_kind <= PPU_THRESHOLD_DEVICE;
 }
 
 #define FOREIGN_MOST_ARGUMENTS 64u

@@ -21,6 +21,7 @@ enum meaning {
     OPTION_UNOPTIMISED,  /* nothing: the passes of the compiler are fewer */
     OPTION_DEBUG,        /* the word; debug information is wanted */
     OPTION_SIZE,         /* nothing, as for the next ones: the compiler itself reads the value. Work-items of a wave */
+    OPTION_TOKENS,       /* entries of a warp's token queue */
     OPTION_FORM,         /* how parts of a wave run through segments */
     OPTION_THRESHOLD,    /* registers above which there are segments */
     OPTION_MODE,         /* in which tasks begin */
@@ -47,6 +48,7 @@ static const struct option {
     { "-cl-uniform-work-group-size", OPTION_WORD },
     { "-cl-no-subgroup-ifp", OPTION_NOTHING },
     { PPU_COMPILE_SUB_GROUP_SIZE, OPTION_SIZE },
+    { PPU_COMPILE_TOKEN_ENTRIES, OPTION_TOKENS },
     { PPU_COMPILE_SEGMENTS, OPTION_FORM },
     { PPU_COMPILE_SEGMENT_THRESHOLD, OPTION_THRESHOLD },
     { PPU_COMPILE_DEFAULT_MODE, OPTION_MODE },
@@ -175,6 +177,14 @@ static bool read_threshold(const char *value, enum ppu_subvector_threshold *kind
     return *kind == PPU_THRESHOLD_OCCUPANCY || strcmp(value, "device") == 0;
 }
 
+static bool is_token_count(const char *value)
+{
+    char *end = NULL;
+    unsigned long count = isdigit((unsigned char)value[0]) ? strtoul(value, &end, 10) : 0;
+
+    return count >= 1 && count <= PPU_MAX_TOKENS && *end == 0;
+}
+
 static const char *target_wrong(enum meaning meaning, const char *value)
 {
     enum ppu_subvector_threshold kind;
@@ -185,6 +195,8 @@ static const char *target_wrong(enum meaning meaning, const char *value)
         return strcmp(value, "32") == 0 || strcmp(value, "64") == 0 || strcmp(value, "128") == 0
                    ? NULL
                    : "is not 32, 64 or 128";
+    case OPTION_TOKENS:
+        return is_token_count(value) ? NULL : "is not a number from 1 to 4096";
     case OPTION_FORM:
         return strcmp(value, "auto") == 0 || find_form(value) >= 0 ? NULL
                                                                    : "is not auto, off, enter, duplicate, loop or may";
@@ -202,6 +214,7 @@ static const char *target_wrong(enum meaning meaning, const char *value)
 static void note_target(struct target_words *target, enum meaning meaning, const char *value)
 {
     const char **const at[] = { [OPTION_SIZE] = &target->wave,
+                                [OPTION_TOKENS] = &target->tokens,
                                 [OPTION_FORM] = &target->form,
                                 [OPTION_THRESHOLD] = &target->threshold,
                                 [OPTION_MODE] = &target->mode };
@@ -222,6 +235,9 @@ void options_apply(const struct options *options, struct ppu_compile_options *to
     to->unoptimised = options->unoptimised;
     if (words->wave) {
         to->wave = (uint32_t)strtoul(words->wave, NULL, 10);
+    }
+    if (words->tokens) {
+        to->tokens = (uint32_t)strtoul(words->tokens, NULL, 10);
     }
     if (words->form && strcmp(words->form, "auto") != 0) {
         subvector->form = (enum ppu_subvector_form)find_form(words->form);

@@ -10,7 +10,7 @@
 
 /* What build options say of the machine code; 0, NULL: nothing. */
 struct target_words {
-    const char *wave, *form, *threshold, *mode;
+    const char *wave, *tokens, *form, *threshold, *mode;
     uint32_t sanitize; /* PPU_SANITIZE_*, of all such options */
 };
 
@@ -25,7 +25,7 @@ struct options {
 
 /* `text`: NULL is none. What is wrong goes into `log`. To be freed also after an error. */
 enum ppu_compile_status options_read(struct options *options, const char *text, struct bytes *log);
-/* Writes what the words say of the machine code over wave, subvector, debug, unoptimised and sanitize. */
+/* Writes what the words say of the machine code over wave, tokens, subvector, debug, unoptimised and sanitize. */
 void options_apply(const struct options *options, struct ppu_compile_options *to);
 void options_free(struct options *options);
 

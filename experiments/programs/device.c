@@ -4,6 +4,12 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+
+#include "opencl/api/cl_ppu.h"
+#include "ppu/admin.h"
+#include "ppu/limits.h"
+#include "ppu/macros.h"
 
 void give_up(const char *format, ...)
 {
@@ -48,6 +54,35 @@ struct device device_open(void)
     device.queue = clCreateCommandQueueWithProperties(device.context, device.id, profiled, &error);
     need(error, "clCreateCommandQueueWithProperties");
     return device;
+}
+
+static const struct {
+    const char *name;
+    uint32_t number, least, most;
+} policies[] = {
+#define PPU_POLICY(name, number, least, most, ...) { #name, number, least, most },
+#include "ppu/policy.def"
+#undef PPU_POLICY
+};
+
+void device_set_policy(const struct device *device, const char *text)
+{
+    const size_t name_len = strcspn(text, "=");
+    cl_platform_id platform;
+
+    need(clGetPlatformIDs(1, &platform, NULL), "clGetPlatformIDs");
+    const clSetDevicePolicyPPU_fn set =
+        (clSetDevicePolicyPPU_fn)clGetExtensionFunctionAddressForPlatform(platform, "clSetDevicePolicyPPU");
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(policies); i++) {
+        if (text[name_len] == '=' && strlen(policies[i].name) == name_len &&
+            strncmp(policies[i].name, text, name_len) == 0) {
+            const uint32_t value =
+                number_of(text + name_len + 1, policies[i].name, policies[i].least, policies[i].most);
+            need(set(device->id, policies[i].number, value), "clSetDevicePolicyPPU");
+            return;
+        }
+    }
+    give_up("'%s' is no policy and its value", text);
 }
 
 cl_kernel device_kernel(const struct device *device, const char *source, const char *options, const char *name)

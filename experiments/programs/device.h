@@ -5,6 +5,7 @@
 
 #define CL_TARGET_OPENCL_VERSION 300
 #include <CL/cl.h>
+#include <CL/cl_ext.h>
 #include <stdint.h>
 
 struct device {
@@ -21,6 +22,8 @@ __attribute__((noreturn, format(printf, 1, 2))) void give_up(const char *format,
 uint32_t number_of(const char *text, const char *name, uint32_t least, uint32_t most);
 
 struct device device_open(void);
+/* Sets a policy (ppu/policy.def) for the whole device: `text` is NAME=VALUE. */
+void device_set_policy(const struct device *device, const char *text);
 cl_kernel device_kernel(const struct device *device, const char *source, const char *options, const char *name);
 cl_mem device_buffer(const struct device *device, size_t bytes, void *host);
 /* Runs a kernel over `global` work-items in groups of `local`. Returns the time of the device that it and all that it

@@ -116,6 +116,51 @@ def table_and_plots():
     assert all(row["pieces"] == "32" and int(row["device_ns"]) > 0 and int(row["lanes"]) > 0 for row in rows), rows
 
 
+LAUNCHES = """study: small
+command: build/plain/tools/study-urgency {wave} {tokens} {priority} AGE={AGE}
+machine:
+  gpcs: 1
+  sms: 2
+  slots: 4
+launch:
+"""
+
+
+def launched(wave="128", tokens="128", priority="0", age="16"):
+    """Twice the same bits of each cell. {(wave, tokens, priority, age): results}"""
+    small = Small()
+    small.file.write_text(LAUNCHES + f"  wave: {wave}\n  tokens: {tokens}\n  priority: {priority}\n  AGE: {age}\n")
+    first = small.run_all(small.folder / "first")
+    again = small.run_all(small.folder / "again")
+    assert len(first) == 4 and first == again, [(first[name], again[name]) for name in first if first[name] != again[name]]
+    return {tuple(cell["inputs"].values()): {name: float(value) for name, value in cell["results"].items()}
+            for cell in map(json.loads, first.values())}
+
+
+def waves_and_tokens():
+    """Narrow waves execute more instructions; long queues leave room for fewer work-groups."""
+    cells = launched(wave="[32, 128]", tokens="[128, 4096]")
+    usual, narrow, long = (cells[wave, tokens, "0", "16"] for wave, tokens in (("128", "128"), ("32", "128"), ("128", "4096")))
+    assert narrow["insns"] > 2 * usual["insns"] and long["insns"] == usual["insns"], cells
+    assert long["groups_at_once"] < usual["groups_at_once"], cells
+
+
+def priorities_and_policies():
+    """What is urgent goes before all that wait; what is not goes when it was passed over as often as the policy says."""
+    cells = launched(priority="[0, 7]", age="[2, 16]")
+    urgent, soon, late = (cells["128", "128", priority, age] for priority, age in (("7", "16"), ("0", "2"), ("0", "16")))
+    assert urgent["begun_before"] < soon["begun_before"] < late["begun_before"], cells
+    assert len({cell["mcu_insns"] for cell in (urgent, soon, late)}) == 3, cells
+
+
+def queues_too_short():
+    small = Small()
+    small.file.write_text(LAUNCHES + "  wave: 128\n  tokens: 1\n  priority: 0\n  AGE: 2\n")
+    (key,) = small.keys()
+    done = small.step("run", small.folder, key)
+    assert done.returncode == 1 and "wave=128 tokens=1 priority=0 AGE=2: exit status 1: " in done.stderr, done
+
+
 def failures():
     small = Small(how="neither")
     (key,) = [key for key, name in small.keys().items() if "sms=3" in name]
@@ -139,5 +184,8 @@ if __name__ == "__main__":
         ("a cell runs kernels as they were written, without variants", kernels_as_written),
         ("another machine, input or program is another cell; the others stay", other_cells),
         ("the table has a row for each cell, and names those without a result", table_and_plots),
+        ("waves and token queues make other results, the same bits each time", waves_and_tokens),
+        ("priorities and policies make other results, the same bits each time", priorities_and_policies),
+        ("a token queue that is too short fails its cell alone", queues_too_short),
         ("a cell that fails is named, with what its program said", failures),
     ])

@@ -84,6 +84,30 @@ def keys_and_values():
     refused(many, 1, "120000 cells")
 
 
+LAUNCHED = GOOD.replace("{grain}", "{grain} {wave} {tokens} {priority} AGE={AGE}").replace("inputs:", """launch:
+  wave: [32, 128]
+  tokens: 4096
+  priority: [0, 7]
+  AGE: [1, 32]
+inputs:""")
+
+
+def launches():
+    done = study("check", LAUNCHED)
+    assert done.returncode == 0 and done.stdout == "small: 64 cells on 4 machines\n", done
+    listed = study("cells", LAUNCHED).stdout.splitlines()
+    assert listed[0].endswith(" sms=2 subvector=on wave=32 tokens=4096 priority=0 AGE=1 how=nested grain=64"), listed[0]
+    refused(LAUNCHED.replace("[32, 128]", "[32, 48]"), 8, "wave=48: expected 32, 64 or 128")
+    refused(LAUNCHED.replace("4096", "4097"), 9, "tokens=4097: expected a number from 1 to 4096")
+    refused(LAUNCHED.replace("4096", "some"), 9, "tokens=some: expected a number from 1 to 4096")
+    refused(LAUNCHED.replace("[0, 7]", "[0,\n    8]"), 11, "priority=8: expected a number from 0 to 7")
+    refused(LAUNCHED.replace("[1, 32]", "[0, 32]"), 11, "AGE=0: expected a number from 1 to 2147483647")
+    refused(LAUNCHED.replace("  AGE: [1, 32]", "  LIMIT_MS: 3600001"), 11, "LIMIT_MS=3600001: expected a number from 0 to 3600000")
+    refused(LAUNCHED.replace("  AGE: [1, 32]", "  HASTE: 1"), 11, "'HASTE' is nothing of a launch; there are wave,", "SLICE_US")
+    refused(LAUNCHED.replace(" AGE={AGE}", ""), 11, "AGE does not stand in the command")
+    refused(LAUNCHED.replace("  how: nested", "  how: nested\n  wave: 32"), 14, "'wave' stands in launch and in inputs")
+
+
 def machines_that_cannot_be():
     """The device says it, not this test: no machine runs anything."""
     refused(GOOD.replace("sms: [2, 4]", "sms: [2, 0]"), 5, "there is no machine sms=0", "sms must be")
@@ -101,7 +125,7 @@ def machines_that_cannot_be():
 
 def shipped_ones():
     shipped = sorted((TOP / "experiments").glob("*.yaml"))
-    assert len(shipped) >= 2, shipped
+    assert len(shipped) >= 4, shipped
     for path in shipped:
         done = subprocess.run([STUDY, "check", path], capture_output=True, text=True, timeout=120)
         assert done.returncode == 0 and f"{path.stem}: " in done.stdout, done
@@ -112,6 +136,7 @@ if __name__ == "__main__":
         ("a study has a cell for each machine and input", good_one),
         ("what is no YAML is refused with its line", yaml_errors),
         ("keys and values that are wrong are refused with their line", keys_and_values),
+        ("what launches cannot have is refused with its line, before anything runs", launches),
         ("machines that cannot be are refused with the property's line, in the device's words", machines_that_cannot_be),
         ("the machines of the shipped studies can be", shipped_ones),
     ])

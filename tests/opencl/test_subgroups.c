@@ -371,6 +371,12 @@ static void sizes_that_do_not_exist(void **state)
         { "kernel void k(void) {}\n", "-cl-ppu-sub-group-size=48", "'48' is not 32, 64 or 128",
           CL_INVALID_BUILD_OPTIONS },
         { "kernel void k(void) {}\n", "-cl-ppu-sub-group-size=", "'' is not 32, 64 or 128", CL_INVALID_BUILD_OPTIONS },
+        { "kernel void k(void) {}\n", "-cl-ppu-token-entries=0", "'0' is not a number from 1 to 4096",
+          CL_INVALID_BUILD_OPTIONS },
+        { "kernel void k(void) {}\n", "-cl-ppu-token-entries=4097", "'4097' is not a number from 1 to 4096",
+          CL_INVALID_BUILD_OPTIONS },
+        { "kernel void k(void) {}\n", "-cl-ppu-token-entries=64x", "'64x' is not a number from 1 to 4096",
+          CL_INVALID_BUILD_OPTIONS },
         { "__attribute__((intel_reqd_sub_group_size(16))) kernel void k(void) {}\n", "",
           "kernel 'k' requires sub-groups of 16 work-items; they have 32, 64 or 128", CL_BUILD_PROGRAM_FAILURE },
         { "__attribute__((intel_reqd_sub_group_size(32))) kernel void a(void) {}\n"
@@ -392,6 +398,51 @@ static void sizes_that_do_not_exist(void **state)
     }
 }
 
+/* Lanes leave two loops at different times, within calls that the compiler keeps: each needs entries of the queue. */
+static const char deep[] =
+    "__attribute__((noinline)) uint one(uint x) { for (uint i = x % 5; i < 9; i++) if (x * i % 3) x += i; return x; }\n"
+    "__attribute__((noinline)) uint two(uint x) { for (uint i = x % 7; i < 9; i++) if (x * i % 5) x = one(x); return x; }\n"
+    "kernel void k(global uint *out)\n"
+    "{\n"
+    "    uint x = get_global_id(0);\n"
+    "    switch (x % 6) { case 0: x = two(x); break; case 1: x = one(x); break; case 3: x += two(x); break; default: x++; }\n"
+    "    out[get_global_id(0)] = x;\n"
+    "}\n";
+
+static void token_queues_have_the_size_asked_for(void **state)
+{
+    static const struct {
+        const char *options;
+        bool fits;
+    } cases[] = { { "", true },
+                  { "-cl-ppu-token-entries=1", false },
+                  { "-cl-ppu-token-entries=64", true },
+                  { "-cl-ppu-token-entries=4096 -cl-ppu-sub-group-size=32", true } };
+    struct fixture *f = *state;
+    cl_uint usual[ITEMS], out[ITEMS];
+
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(cases); i++) {
+        cl_kernel kernel = kernel_of(f, deep, cases[i].options, "k");
+        cl_mem to = fixture_buffer(f, 0, sizeof(out), NULL);
+        const size_t global = ITEMS, local = LOCAL;
+        cl_event event;
+        cl_int status = CL_SUCCESS;
+
+        check(clSetKernelArg(kernel, 0, sizeof(to), &to));
+        check(clEnqueueNDRangeKernel(f->queue, kernel, 1, NULL, &global, &local, 0, NULL, &event));
+        clWaitForEvents(1, &event);
+        check(clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof(status), &status, NULL));
+        assert_int_equal(status >= 0, cases[i].fits);
+        if (cases[i].fits) {
+            check(clEnqueueReadBuffer(f->queue, to, CL_TRUE, 0, sizeof(out), i == 0 ? usual : out, 0, NULL, NULL));
+            assert_memory_equal(i == 0 ? usual : out, usual, sizeof(usual));
+        }
+        check(clReleaseEvent(event));
+        check(clReleaseMemObject(to));
+        check(clReleaseKernel(kernel));
+    }
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -401,7 +452,8 @@ int main(void)
         cl_test("work-items meet again in what all of them call [E11]", they_meet_again),
         cl_test("a lock inside a sub-group finishes [E8]", locks_inside_them_finish),
         cl_test("queries about sub-groups agree with the kernels", queries_agree),
-        cl_test("sizes of sub-groups that do not exist are refused", sizes_that_do_not_exist),
+        cl_test("sizes of sub-groups and of token queues that do not exist are refused", sizes_that_do_not_exist),
+        cl_test("token queues have the size that the build asks for", token_queues_have_the_size_asked_for),
     };
 
     return cmocka_run_group_tests_name("subgroups", tests, NULL, NULL);
