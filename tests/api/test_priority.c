@@ -250,37 +250,52 @@ static void reloaded(void **state)
 #define WORK_CTAS 8u
 #define WORK_THREADS (WORK_CTAS * 64u)
 #define WORK_TURNS 3000u
+#define WORK_MOST_TURNS (WORK_TURNS << 8)
 
-/* A grid whose CTAs have places that they are saved in, all of them on SMs at once (tests/kernels/save.s). */
+/*
+ * A grid whose CTAs have places that they are saved in, all of them on SMs at once (tests/kernels/save.s), so many
+ * turns long; returns how many CTAs were taken off.
+ */
+static uint32_t work_disturbed(struct api *api, const struct level level[3], struct ppu_memory *memory, uint32_t turns)
+{
+    const uint64_t va = api_va(api, memory);
+    const uint64_t params[] = { va, va + 4ull * WORK_THREADS, turns };
+    const struct ppu_launch work = {
+        .grid = { WORK_CTAS }, .cta = { 64 }, .params = params, .param_bytes = sizeof(params)
+    };
+    const uint32_t from = ppu_trace_next(api->device, PPU_TRACE_OF_DEVICE);
+    struct ppu_event event;
+
+    memset(ppu_memory_host(memory), 0, 4ull * (WORK_THREADS + 1));
+    check(ppu_stream_launch(level[0].stream, api_kernel(api, api->context, "save", "works_saved"), &work, &event));
+    disturb(api, &level[1], &level[2], &event, false);
+    check(ppu_event_wait(&event, LONG_NS));
+    assert_int_equal(api_word(memory, 4ull * WORK_THREADS), WORK_THREADS);
+    for (uint32_t i = 0; i < WORK_THREADS; i++) {
+        assert_int_equal(api_word(memory, 4ull * i), 3 * i + (i % 2 ? 10 : 1) + (i ^ 1) + i);
+    }
+    return taken_off(api, from);
+}
+
+/* The work is as long as it has to be on this host for urgent CTAs to find it there. */
 static void own_places(void **state)
 {
     struct api *api = *state;
 
     fair_load(api);
     check(ppu_context_nest(api->context, &(struct ppu_nest_options){ .depth = 2, .ctas = WORK_CTAS }));
-    const struct level low = level_open(api, 0), middle = level_open(api, MIDDLE), urgent = level_open(api, URGENT);
+    const struct level level[] = { level_open(api, 0), level_open(api, MIDDLE), level_open(api, URGENT) };
     struct ppu_memory *memory = api_memory(api, PPU_MEMORY_VRAM, 4 * (WORK_THREADS + 1));
-    const uint64_t va = api_va(api, memory);
-    const uint64_t params[] = { va, va + 4ull * WORK_THREADS, WORK_TURNS };
-    const struct ppu_launch work = {
-        .grid = { WORK_CTAS }, .cta = { 64 }, .params = params, .param_bytes = sizeof(params)
-    };
-    uint32_t from = ppu_trace_next(api->device, PPU_TRACE_OF_DEVICE);
-    struct ppu_event event;
+    uint32_t off = 0, turns = WORK_TURNS;
 
-    check(ppu_stream_launch(low.stream, api_kernel(api, api->context, "save", "works_saved"), &work, &event));
-    disturb(api, &middle, &urgent, &event, false);
-    check(ppu_event_wait(&event, LONG_NS));
-    uint32_t off = taken_off(api, from);
-    print_message("# %u CTAs were taken off\n", off);
-    assert_true(off != 0);
-    assert_int_equal(api_word(memory, 4ull * WORK_THREADS), WORK_THREADS);
-    for (uint32_t i = 0; i < WORK_THREADS; i++) {
-        assert_int_equal(api_word(memory, 4ull * i), 3 * i + (i % 2 ? 10 : 1) + (i ^ 1) + i);
+    for (; off == 0 && turns <= WORK_MOST_TURNS; turns *= 2) {
+        off = work_disturbed(api, level, memory, turns);
     }
-    level_close(&low);
-    level_close(&middle);
-    level_close(&urgent);
+    print_message("# %u CTAs were taken off, of work that took %u turns\n", off, turns / 2);
+    assert_true(off != 0);
+    for (uint32_t i = 0; i < PPU_ARRAY_SIZE(level); i++) {
+        level_close(&level[i]);
+    }
 }
 
 /* ---- who is passed over ---- */
