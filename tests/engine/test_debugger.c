@@ -231,7 +231,12 @@ static void stops_of_one_cta(void **state)
 
 static struct ppu_debug_event step(struct rig *rig, const struct ppu_debug_at *at, uint32_t so_far)
 {
+    uint32_t events;
+
     client_order(rig, &(struct ppu_debug_request){ .op = PPU_DEBUG_DO_STEP, .at = *at, .lane = PPU_DEBUG_ANY_LANE });
+    assert_int_equal(client_box(rig)->answer.bytes, sizeof(events));
+    memcpy(&events, client_box(rig)->answer.data, sizeof(events));
+    assert_int_equal(events, so_far);
     return client_event(rig, so_far);
 }
 

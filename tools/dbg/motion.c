@@ -156,6 +156,12 @@ static void say_event(struct session *session, const struct ppu_debug_event *eve
     }
 }
 
+/* The breakpoint is where the warp of the focus has stopped: the device's number may have been another one's before. */
+static bool is_place_of(const struct session *session, const struct point *point, uint32_t insn)
+{
+    return points_has_site(point, session->focus.task.code_va + (uint64_t)insn * PPU_INSN_BYTES);
+}
+
 bool motion_look_at(struct session *session, const struct ppu_debug_event *event)
 {
     const bool is_break = event->why == PPU_DEBUG_AT_BREAK, is_watch = event->why == PPU_DEBUG_AT_WATCH;
@@ -167,7 +173,7 @@ bool motion_look_at(struct session *session, const struct ppu_debug_event *event
         motion_say_turning(session, event);
         return true;
     }
-    if (((is_break || is_watch) && !point) ||
+    if (((is_break || is_watch) && !point) || event->why == PPU_DEBUG_STEPPED || event->why == PPU_DEBUG_ENDED ||
         (event->why == PPU_DEBUG_FAULTED && (session->stop_at & PPU_DEBUG_AT_FAULT) == 0)) {
         return false; /* nobody waits for it any more */
     }
@@ -180,7 +186,7 @@ bool motion_look_at(struct session *session, const struct ppu_debug_event *event
     } else if (!is_watch) {
         return false;
     }
-    if ((point && is_break && !condition_holds(session, point)) ||
+    if ((point && is_break && (!is_place_of(session, point, event->pc) || !condition_holds(session, point))) ||
         (event->why == PPU_DEBUG_ENTERED && (!session_loaded(session) || !session_loaded(session)->info))) {
         return false; /* kernels of the library itself have no source */
     }
@@ -338,6 +344,8 @@ static void begin_stretch(struct session *session)
     if (!box_done(&session->box, &request)) {
         motion->kind = MOTION_NONE;
         session_complain(session, "cannot step: %s", box_why(&session->box));
+    } else if (session->box.answer.bytes >= sizeof(motion->begun_after)) {
+        memcpy(&motion->begun_after, session->box.answer.data, sizeof(motion->begun_after));
     }
 }
 
@@ -372,29 +380,19 @@ static void end_step(struct session *session)
     }
 }
 
-static void look_at_step(struct session *session, const struct ppu_debug_event *event)
+static void end_with_warp(struct session *session)
+{
+    fputs("[the warp has ended]\n", session->out);
+    session->focus.valid = false;
+    session->stop = (struct stop){ .why = PPU_DEBUG_ENDED };
+}
+
+static void look_whether_arrived(struct session *session)
 {
     struct motion *motion = &session->motion;
 
-    motion->kind = MOTION_NONE;
-    if (event->why == PPU_DEBUG_ENDED) {
-        fputs("[the warp has ended]\n", session->out);
-        session->focus.valid = false;
-        session->stop = (struct stop){ .why = PPU_DEBUG_ENDED };
-        return;
-    }
-    if (event->why != PPU_DEBUG_STEPPED) {
-        if (!motion_look_at(session, event)) { /* it ends the step all the same */
-            go_on_after(session, event);
-            session->stop = (struct stop){ .why = PPU_DEBUG_STEPPED };
-        }
-        return;
-    }
     session->focus.lane = motion->lane;
     session->stop = (struct stop){ .why = PPU_DEBUG_STEPPED };
-    if (!session_refresh(session)) {
-        return;
-    }
     if (has_arrived(session) || motion->stretches >= STRETCHES_MOST) {
         end_step(session);
     } else {
@@ -402,12 +400,46 @@ static void look_at_step(struct session *session, const struct ppu_debug_event *
     }
 }
 
-/* True: a task has stopped beside the one that stands alone, which is told first. */
+/* What nobody waits for stops the step only if it came after the step began; the warp goes on then. */
+static void look_past(struct session *session, const struct ppu_debug_event *event, const struct focus *before)
+{
+    struct motion *motion = &session->motion;
+
+    session->focus = *before;
+    go_on_after(session, event);
+    if (event->number <= motion->begun_after) {
+        motion->kind = MOTION_STEPS;
+    } else if (!session_refresh(session)) {
+        end_with_warp(session);
+    } else if (session->focus.warp.pc == before->warp.pc) {
+        begin_stretch(session);
+    } else {
+        look_whether_arrived(session);
+    }
+}
+
+static void look_at_step(struct session *session, const struct ppu_debug_event *event)
+{
+    const struct focus before = session->focus;
+
+    session->motion.kind = MOTION_NONE;
+    if (event->why == PPU_DEBUG_ENDED) {
+        end_with_warp(session);
+    } else if (event->why != PPU_DEBUG_STEPPED) {
+        if (!motion_look_at(session, event)) {
+            look_past(session, event, &before);
+        }
+    } else if (session_refresh(session)) {
+        look_whether_arrived(session);
+    }
+}
+
+/* True: something has stopped beside what was told, which is told first. */
 static bool told_before(struct session *session)
 {
     struct ppu_debug_event event;
 
-    while (session->one_task && next_event(session, &event)) {
+    while (next_event(session, &event)) {
         const struct focus before = session->focus;
         if (motion_look_at(session, &event)) {
             return true;

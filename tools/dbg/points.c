@@ -114,7 +114,7 @@ static bool set_site(struct session *session, struct point *point, const struct 
     return true;
 }
 
-static bool has_site(const struct point *point, uint64_t address)
+bool points_has_site(const struct point *point, uint64_t address)
 {
     for (uint32_t i = 0; i < point->sites; i++) {
         if (point->address[i] == address) {
@@ -134,7 +134,7 @@ static void resolve_point(struct session *session, struct point *point)
         const uint32_t count = is_wanted ? find_in(session, loaded, point->where, insns) : 0;
         for (uint32_t n = 0; n < count; n++) {
             const uint64_t address = loaded->code + (uint64_t)insns[n] * PPU_INSN_BYTES;
-            if (!has_site(point, address) && !set_site(session, point, loaded, address)) {
+            if (!points_has_site(point, address) && !set_site(session, point, loaded, address)) {
                 session_complain(session, "cannot set breakpoint %u: %s", point->number, box_why(&session->box));
             }
         }

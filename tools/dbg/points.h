@@ -11,5 +11,7 @@ void points_resolve(struct session *session);
 void points_forget_sites(struct session *session);
 /* The breakpoint that a number of the device belongs to; NULL: it was removed. */
 struct point *points_of_site(struct session *session, uint32_t site, bool is_watch);
+/* The breakpoint is set at the address of an instruction. */
+bool points_has_site(const struct point *point, uint64_t address);
 
 #endif

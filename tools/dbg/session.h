@@ -107,8 +107,9 @@ struct motion {
     uint32_t context, task; /* that goes alone; task PPU_TASK_NULL: everything does */
     uint64_t looked_ns;     /* when it was there last */
     enum session_step how;
-    uint32_t steps;     /* that are left */
-    uint32_t stretches; /* that this one has taken */
+    uint32_t steps;       /* that are left */
+    uint32_t stretches;   /* that this one has taken */
+    uint32_t begun_after; /* the number of the last event before the device began the stretch */
     uint32_t lane;
     struct stretch from;
     enum session_back back;

@@ -262,7 +262,9 @@ static enum ppu_debug_status set_scope(struct core *core, const struct ppu_debug
     return PPU_DEBUG_OK;
 }
 
-static enum ppu_debug_status step(struct core *core, const struct ppu_debug_request *request)
+/* Answers with the number of the last event before it: what stops later ends the step. */
+static enum ppu_debug_status step(struct core *core, const struct ppu_debug_request *request,
+                                  struct ppu_debug_answer *answer)
 {
     struct debug_step *step = &core->debug.step;
     struct ppu_debug_warp warp;
@@ -288,6 +290,7 @@ static enum ppu_debug_status step(struct core *core, const struct ppu_debug_requ
         .ranges = request->ranges,
     };
     memcpy(step->range, request->range, sizeof(step->range));
+    put_element(answer, &core->debug.events, sizeof(core->debug.events));
     __atomic_store_n(&step->underway, 1, __ATOMIC_SEQ_CST);
     (void)replay_go(core);
     return PPU_DEBUG_OK;
@@ -352,7 +355,7 @@ static enum ppu_debug_status execute(struct core *core, const struct ppu_debug_r
     case PPU_DEBUG_DO_SCOPE:
         return set_scope(core, request);
     case PPU_DEBUG_DO_STEP:
-        return step(core, request);
+        return step(core, request, answer);
     case PPU_DEBUG_DO_RECORD:
         return replay_record(core, request);
     case PPU_DEBUG_DO_RECORDED:
