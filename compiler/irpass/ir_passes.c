@@ -8,6 +8,7 @@
 #include "compiler/irpass/address_reuse.h"
 #include "compiler/irpass/coalesce.h"
 #include "compiler/irpass/copy_arguments.h"
+#include "compiler/irpass/cut_chains.h"
 #include "compiler/irpass/define_arithmetic.h"
 #include "compiler/irpass/duplicate_ends.h"
 #include "compiler/irpass/grid_split.h"

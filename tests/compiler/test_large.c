@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Checks kernels of thousands of operations: what they compute, and that passes see blocks of bounded length. */
+/* Checks kernels of thousands of operations: what they compute, and that passes see blocks and chains of bounded
+ * length. */
+#include "compiler/irpass/cut_chains.h"
 #include "compiler/irpass/split_blocks.h"
 #include "ppu/macros.h"
 #include "tests/compiler/device.h"
@@ -99,6 +101,42 @@ static void expect_many_blocks(const struct device *device, const uint32_t *out,
     }
 }
 
+/* Loops one after the other, whose bounds are numbers of long chains, of 32 and of 64 bits. */
+static char *many_loops(void)
+{
+    struct text text;
+
+    text_begin(&text);
+    fprintf(text.file, "kernel void large(global uint *out, global const uint *in, int n)\n"
+                       "{ int i = get_global_id(0); uint x = in[i], y = i, sum = 0; ulong z = n;\n");
+    for (uint32_t k = 0; k < STATEMENTS; k++) {
+        fprintf(text.file, "x = x * %uu + (y ^ %uu); y += x >> 3; z = z * 5 + (y ^ z >> 7);\n", factor(k), k);
+        if (k % 8 == 0) {
+            fprintf(text.file, "for (ulong t = 0; t < (z & 3); t++) { sum = sum * 3 + in[(x + t) %% 40]; }\n");
+        }
+    }
+    fprintf(text.file, "out[i] = sum + x + y + (uint)(z >> 32); }\n");
+    fclose(text.file);
+    return text.source;
+}
+
+static void expect_many_loops(const struct device *device, const uint32_t *out, const uint32_t *in)
+{
+    for (uint32_t i = 0; i < N; i++) {
+        uint32_t x = in[i], y = i, sum = 0;
+        uint64_t z = TURNS;
+        for (uint32_t k = 0; k < STATEMENTS; k++) {
+            x = x * factor(k) + (y ^ k);
+            y += x >> 3;
+            z = z * 5 + (y ^ z >> 7);
+            for (uint64_t t = 0; k % 8 == 0 && t < (z & 3); t++) {
+                sum = sum * 3 + in[(x + t) % 40];
+            }
+        }
+        device_expect(device, "many loops", i, (int32_t)out[i], (int32_t)(sum + x + y + (uint32_t)(z >> 32)));
+    }
+}
+
 /* A switch that leads to one long block three times, where y is a phi. */
 static char *switched(void)
 {
@@ -139,6 +177,7 @@ static const struct program {
     { "a loop of one block", long_loop, expect_long_loop },
     { "branches one after the other", many_blocks, expect_many_blocks },
     { "a switch before a long block", switched, expect_switched },
+    { "loops one after the other", many_loops, expect_many_loops },
 };
 
 static void run(struct device *device, const struct program *program, const char *options)
@@ -210,11 +249,41 @@ static void blocks_are_split(void **state)
     free(source);
 }
 
+static uint32_t occurrences(const char *text, const char *word)
+{
+    uint32_t count = 0;
+
+    for (const char *at = strstr(text, word); at; at = strstr(at + 1, word)) {
+        count++;
+    }
+    return count;
+}
+
+/* Only where many loops follow each other; nothing is left of the cuts. */
+static void chains_are_cut(void **state)
+{
+    char *loops = many_loops(), *blocks = many_blocks();
+    char *cut = dumped(loops, "cut-chains"), *joined = dumped(loops, "join-chains"),
+         *left = dumped(blocks, "cut-chains");
+
+    (void)state;
+    assert_true(occurrences(cut, CUT_CHAINS_PREFIX "32") > STATEMENTS * 3 / CUT_CHAINS_LENGTH);
+    assert_true(occurrences(cut, CUT_CHAINS_PREFIX "64") > 1);
+    assert_int_equal(occurrences(joined, CUT_CHAINS_PREFIX), 0);
+    assert_int_equal(occurrences(left, CUT_CHAINS_PREFIX), 0);
+    free(cut);
+    free(joined);
+    free(left);
+    free(loops);
+    free(blocks);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(computes_right, device_setup, device_teardown),
         cmocka_unit_test(blocks_are_split),
+        cmocka_unit_test(chains_are_cut),
     };
 
     return cmocka_run_group_tests_name("compiler-large", tests, NULL, NULL);
