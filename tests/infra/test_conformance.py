@@ -232,6 +232,20 @@ def another_suite_than_the_page(scratch):
 
 
 @in_scratch
+def some_beside_pocl(scratch):
+    pocl = scratch.folder / "pocl.icd"
+    pocl.touch()
+    scratch.write("program", NO_HANG.replace('"bad": "fail"', '"bad": "pass"').replace("bad FAILED", "bad passed"))
+    scratch.run("vectors", pocl=pocl)
+    scratch.run("--compare", "bad", "vectors", pocl=pocl)
+    told = r"^- vectors: [\d.]+ s, pocl [\d.]+ s, 1 subtests that pass on both, `bad`$"
+    assert re.search(told, scratch.page.read_text(), re.MULTILINE), scratch.page.read_text()
+    Path(scratch.folder, "build/results.json").unlink()
+    scratch.run("pipes", pocl=pocl)
+    assert re.search(told, scratch.page.read_text(), re.MULTILINE), scratch.page.read_text()
+
+
+@in_scratch
 def beside_pocl(scratch):
     pocl = scratch.folder / "pocl.icd"
     pocl.touch()
@@ -244,6 +258,13 @@ def beside_pocl(scratch):
     assert told in scratch.page.read_text(), scratch.page.read_text()
     log = Path(scratch.folder, "build/vectors-pocl.log").read_text()
     assert "good..." in log and "bad..." not in log and "crash..." not in log, log
+    before = results_of(scratch, "vectors")
+    done = scratch.run("--compare", "g*d absent", "vectors", pocl=pocl)
+    row = json.loads(next(line for line in done.stdout.splitlines() if line.startswith("{")))
+    assert done.returncode == 0 and row["name"] == "cts.vectors.vs_pocl" and results_of(scratch, "vectors") == before, done
+    told = re.search(r"^- vectors: [\d.]+ s, pocl [\d.]+ s, 1 subtests that pass on both$", scratch.page.read_text(), re.MULTILINE)[0]
+    done = scratch.run("--compare", "nothing", "vectors", pocl=pocl)
+    assert done.returncode == 2 and "vectors has no subtest like nothing" in done.stderr, done
     done = scratch.run("--pocl", "pipes", pocl=pocl)
     assert not any(line.startswith("{") for line in done.stdout.splitlines()), done
     assert told in scratch.page.read_text(), scratch.page.read_text()
@@ -264,5 +285,6 @@ tap.main([
     ("results of a fresh checkout go on from the document", results_from_the_page),
     ("the document of another suite counts for nothing", another_suite_than_the_page),
     ("times are told beside pocl's, of what passes on both", beside_pocl),
+    ("times of some subtests are told with their names", some_beside_pocl),
     ("a program that does not start fails with all its subtests", does_not_start),
 ])

@@ -72,8 +72,8 @@ opencl-programs: $(BUILD)/opencl/ppu.icd $(QEMU) firmware ## run OpenCL programs
 	$(Q)tests/opencl/programs $(WORDS)
 
 .PHONY: cts
-cts: $(BUILD)/opencl/ppu.icd $(QEMU) firmware ## run OpenCL's conformance suite that lies in CTS=folder (T='words': some tests of it, MINUTES=: for each at most, LEFT=1: what did not pass, POCL=1: times beside pocl's too)
-	$(Q)tests/opencl/conformance $(if $(MINUTES),--minutes $(MINUTES)) $(if $(LEFT),--left) $(if $(POCL),--pocl) $(if $(CTS),$(CTS) $(T))
+cts: $(BUILD)/opencl/ppu.icd $(QEMU) firmware ## run OpenCL's conformance suite that lies in CTS=folder (T='words': some tests of it, MINUTES=: for each at most, LEFT=1: what did not pass, POCL=1: times beside pocl's too, POCL='subtests': only these times)
+	$(Q)tests/opencl/conformance $(if $(MINUTES),--minutes $(MINUTES)) $(if $(LEFT),--left) $(if $(filter-out 1,$(POCL)),--compare '$(POCL)',$(if $(POCL),--pocl)) $(if $(CTS),$(CTS) $(T))
 
 # Places of arguments, without a device.
 $(eval $(call ppu_test,opencl-overlap,tests/opencl/test_overlap.c opencl/variants/overlap.c,,))
