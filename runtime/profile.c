@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "runtime/profile.h"
 
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -33,15 +36,22 @@ static bool write_whole(int fd, const void *bytes, uint64_t len_bytes)
     return true;
 }
 
-static void send_with_head(const struct ppu_device *device, enum ppu_recorder_message_kind kind, const void *head,
-                           uint64_t head_bytes, const void *body, uint64_t body_bytes)
+/* -1: it cannot be made. */
+static int make_told(const char *name, const void *head, uint64_t head_bytes, const void *body, uint64_t body_bytes)
 {
-    int fd = memfd_create("ppu-profile", MFD_CLOEXEC);
+    int fd = memfd_create(name, MFD_CLOEXEC);
 
-    if (fd >= 0 && write_whole(fd, head, head_bytes) && write_whole(fd, body, body_bytes)) {
-        recorder_send(kind, device->recorded, fd);
-    } else if (fd >= 0) {
+    if (fd >= 0 && (!write_whole(fd, head, head_bytes) || !write_whole(fd, body, body_bytes))) {
         close(fd);
+        fd = -1;
+    }
+    return fd;
+}
+
+static void send_file(const struct ppu_device *device, enum ppu_recorder_message_kind kind, int fd)
+{
+    if (fd >= 0) {
+        recorder_send(kind, device->recorded, fd);
     }
 }
 
@@ -114,7 +124,8 @@ static void send_counts(const struct ppu_device *device, uint32_t program, const
                                                __atomic_load_n(&table_of(device)->missing, __ATOMIC_RELAXED) };
 
     if (entries) {
-        send_with_head(device, PPU_RECORDER_PROFILE, &head, sizeof(head), entries, count * sizeof(*entries));
+        send_file(device, PPU_RECORDER_PROFILE,
+                  make_told("ppu-profile", &head, sizeof(head), entries, count * sizeof(*entries)));
     }
     free(entries);
 }
@@ -130,31 +141,87 @@ void profile_end(struct ppu_device *device)
 
 /* ---- programs ---- */
 
+#define FILE_NAME_BYTES 64u
+
+/* Files of a program that stay for debuggers that come later. */
+struct program_files {
+    int image, source; /* -1: there is none */
+};
+
+/* Kernels may be debugged by who finds them. */
+static bool are_debugged(void)
+{
+    const char *text = secure_getenv("PPU_DEBUG_KERNELS");
+
+    return text && strcmp(text, "1") == 0;
+}
+
+static struct program_files *files_new(void)
+{
+    struct program_files *files = malloc(sizeof(*files));
+
+    if (files) {
+        *files = (struct program_files){ -1, -1 };
+    }
+    return files;
+}
+
+static void files_free(struct program_files *files)
+{
+    if (files) {
+        close(files->image);
+        close(files->source);
+        free(files);
+    }
+}
+
+static void name_file(char name[FILE_NAME_BYTES], const char *begin, const struct ppu_program *program)
+{
+    snprintf(name, FILE_NAME_BYTES, "%s:%" PRIu32 ":%" PRIu32, begin, program->context->device->recorded,
+             program->profiled);
+}
+
 void profile_program_loaded(struct ppu_program *program)
 {
     static uint32_t programs; /* atomic */
     const struct ppu_device *device = program->context->device;
+    char name[FILE_NAME_BYTES];
 
-    if (!recorder_watched()) {
+    program->files = are_debugged() && device->recorded != RECORDER_NONE ? files_new() : NULL;
+    if (!recorder_watched() && !program->files) {
         return;
     }
     program->profiled = __atomic_add_fetch(&programs, 1, __ATOMIC_RELAXED);
     const struct ppu_recorder_program head = { program->profiled, program->context->id, program->code_va.va,
                                                program->view.header->image_bytes };
-    send_with_head(device, PPU_RECORDER_PROGRAM, &head, sizeof(head), program->image, head.image_bytes);
+    name_file(name, PPU_RECORDER_PROGRAM_FILE, program);
+    const int fd = make_told(name, &head, sizeof(head), program->image, head.image_bytes);
+    if (program->files) {
+        program->files->image = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+    }
+    send_file(device, PPU_RECORDER_PROGRAM, fd);
 }
 
 void ppu_program_source(const struct ppu_program *program, const char *text, size_t bytes)
 {
     const struct ppu_recorder_source head = { program->profiled, 0, bytes };
+    char name[FILE_NAME_BYTES];
 
-    if (program->profiled != 0) {
-        send_with_head(program->context->device, PPU_RECORDER_SOURCE, &head, sizeof(head), text, bytes);
+    if (program->profiled == 0) {
+        return;
     }
+    name_file(name, PPU_RECORDER_SOURCE_FILE, program);
+    const int fd = make_told(name, &head, sizeof(head), text, bytes);
+    if (program->files && program->files->source < 0) {
+        program->files->source = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+    }
+    send_file(program->context->device, PPU_RECORDER_SOURCE, fd);
 }
 
 void profile_program_unloaded(struct ppu_program *program)
 {
+    files_free(program->files);
+    program->files = NULL;
     if (program->profiled == 0 || program->context->device->profile.entries == 0) {
         return;
     }

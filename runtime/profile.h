@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Gives a device the table of a profile (ppu/profile.h) when the tool wants one that started the process, and tells it
- * of programs and of what was counted for them.
+ * of programs and of what was counted for them. While PPU_DEBUG_KERNELS is 1 the files that tell of a program stay
+ * until it is unloaded, for debuggers that come later.
  */
 #ifndef RUNTIME_PROFILE_H
 #define RUNTIME_PROFILE_H

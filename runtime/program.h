@@ -20,8 +20,9 @@ struct ppu_program {
     ppu_va_t code_va;
     struct ppu_memory *variables; /* NULL: it has none */
     ppu_va_t variables_va;
-    uint32_t profiled;          /* its number for the tool that profiles; 0: nobody does */
-    struct ppu_kernel *kernels; /* view.header->kernels of them */
+    uint32_t profiled;           /* its number for the tool that profiles; 0: nobody does */
+    struct program_files *files; /* that debuggers find; NULL: none are kept */
+    struct ppu_kernel *kernels;  /* view.header->kernels of them */
 };
 
 #endif

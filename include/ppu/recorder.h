@@ -13,7 +13,14 @@
 #include "ppu/trace.h"
 
 #define PPU_RECORDER_FILE "ppu-recorder" /* name of the file, as in /proc/PID/fd */
-#define PPU_RECORDER_MAGIC 0x52505550u   /* "PUPR" */
+/*
+ * Files that a process keeps of the programs that it has loaded, while PPU_DEBUG_KERNELS is 1, for a debugger that
+ * comes later: what the messages PROGRAM and SOURCE have. Names go on with the device's entry and the program's number:
+ * "ppu-program:0:1".
+ */
+#define PPU_RECORDER_PROGRAM_FILE "ppu-program"
+#define PPU_RECORDER_SOURCE_FILE "ppu-source"
+#define PPU_RECORDER_MAGIC 0x52505550u /* "PUPR" */
 #define PPU_RECORDER_VERSION 3u
 #define PPU_RECORDER_HEAD_BYTES 64u /* in front of the devices */
 #define PPU_RECORDER_DEVICES 64u    /* open at once */

@@ -3,9 +3,11 @@
 """Tests ppu-dap as an editor that debugs the kernels of an unmodified OpenCL program."""
 
 import base64
+import os
 import re
 import signal
 import struct
+import subprocess
 import sys
 import tempfile
 import time
@@ -455,6 +457,34 @@ def one_task_goes_alone():
     ends_well(editor)
 
 
+def attaches():
+    """To a program that runs already; a second editor is refused, and the program goes on when the first leaves."""
+    program = subprocess.Popen([client.PROGRAM, "endless"], env=os.environ | client.ENVIRONMENT | {"PPU_DEBUG_KERNELS": "1"}, text=True,
+                               stdout=subprocess.PIPE)
+    assert program.stdout.readline() == "launched\n"
+    editor, second = Client(), Client()
+    editor.initialize()
+    editor.request("attach", processId=program.pid)
+    second.initialize()
+    assert second.refused("attach", processId=program.pid) == \
+        f"attach: cannot debug PPU 0: another debugger has it, process {editor.process.pid}"
+    second.request("disconnect")
+    editor.request("configurationDone")
+    body = editor.event("process")
+    assert (body["startMethod"], body["systemProcessId"]) == ("attach", program.pid), body
+    editor.request("pause", threadId=1)
+    editor.stopped(reason="pause")
+    editor.request("evaluate", expression="tbreak 25", context="repl")
+    editor.request("continue", threadId=1)
+    thread = editor.stopped(reason="breakpoint")["threadId"]
+    frame = editor.frames(thread)[0]
+    assert (frame["name"], frame["line"]) == ("endless", 25), frame
+    editor.request("setExpression", expression="out[0]", value="1", frameId=frame["id"])
+    editor.request("disconnect")
+    output, _ = program.communicate(timeout=100)
+    assert output == "done, all is right\n" and program.returncode == 0, output
+
+
 def refusals():
     editor = Client()
     assert editor.refused("threads") == "list threads: initialize comes first"
@@ -462,7 +492,9 @@ def refusals():
     editor.initialize()
     assert editor.refused("initialize") == "initialize: it was done already"
     assert editor.refused("nonsense") == 'serve a request: there is no request "nonsense"'
-    assert editor.refused("attach", processId=1).startswith("attach: a program tells of its kernels from its start on only")
+    for wrong, why in (({}, '"processId" is no number of a process'), ({"processId": "1"}, '"processId" is no number of a process'),
+                       ({"processId": 1}, "cannot attach to process 1: it has no PPU, or may not be looked at")):
+        assert editor.refused("attach", **wrong) == f"attach: {why}", wrong
     for wrong in ({}, {"program": "/nowhere/program"}, {"program": "/"}, {"program": "no-such-command"},
                   {"program": "sh", "cwd": "/nowhere"}, {"program": "sh", "args": [1]}, {"program": "sh", "args": "x"},
                   {"program": "sh", "env": []}, {"program": "sh", "env": {"A": 1}}, {"program": "sh", "env": {"A=B": "1"}},
@@ -570,6 +602,7 @@ if __name__ == "__main__":
         ("a kernel without an end is paused, changed, and goes on", paused),
         ("the tree of tasks is told", tree_of_tasks),
         ("one task goes on alone while others stand", one_task_goes_alone),
+        ("an editor attaches to a program that runs already; a second one is refused", attaches),
         ("what is wrong is refused with a sentence", refusals),
         ("an editor that disappears lets the program go on", editor_disappears),
         ("a program ends while its kernel stands", program_ends),

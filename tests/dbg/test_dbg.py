@@ -288,6 +288,75 @@ def debugger_disappears():
     process.wait()
 
 
+class Running:
+    """An endless kernel in a program that no debugger has started."""
+
+    def __init__(self, **variables):
+        self.process = subprocess.Popen([PROGRAM, "endless"], env=ENVIRONMENT | variables, text=True, stdout=subprocess.PIPE)
+        assert self.process.stdout.readline() == "launched\n"
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
+
+    def attach(self, *orders, batch=False):
+        texts = [word for order in orders for word in ("-ex", order)]
+        return subprocess.Popen([DEBUGGER, "--pid", str(self.process.pid), *(["--batch"] if batch else []), *texts], text=True,
+                                stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+
+    def ends_well(self):
+        output, _ = self.process.communicate(timeout=100)
+        assert output == "done, all is right\n" and self.process.returncode == 0, (output, self.process.returncode)
+
+
+def attaches():
+    with Running(PPU_DEBUG_KERNELS="1") as program:
+        looks, _ = program.attach("tbreak 25", "continue", "p turns >= 0", "detach", "p 1", batch=True).communicate(timeout=100)
+        has(looks, f"[attached to process {program.process.pid}]", "Breakpoint 1, endless at kernel.cl:25", "turns >= 0 = 1\n", "[detached]")
+        leaves, _ = program.attach("tbreak 25", "continue").communicate("bt\nquit\n", timeout=100)
+        has(leaves, "Breakpoint 1, ", "#0  endless at kernel.cl:25")
+        output, _ = program.attach("tbreak 25", "continue", "set out[0] = 1", "continue", "bt").communicate(timeout=100)
+        has(output, "Breakpoint 1, ", "[program has ended]", "no kernel stands still")
+        program.ends_well()
+
+
+def nothing_to_attach_to():
+    with Running() as program:
+        process = program.attach(batch=True)
+        output, _ = process.communicate(timeout=100)
+        assert process.returncode == 1 and output == f"cannot attach to process {program.process.pid}: it was started without " \
+            "PPU_DEBUG_KERNELS=1, so it does not tell of its kernels\n", output
+    output = debug("attach 1", "attach 4194305", "attach x", "attach", "detach", status=1)
+    assert output == "cannot attach to process 1: it has no PPU, or may not be looked at\n" \
+        "cannot attach to process 4194305: there is no such process\n" \
+        'a number is needed, not "x"\na number is needed, not ""\ncannot detach: nothing is attached\n', output
+
+
+def two_debuggers():
+    """The second is told who the first is, and changes nothing; when that has died, it takes over."""
+    with Running(PPU_DEBUG_KERNELS="1") as program:
+        first = program.attach("tbreak 25", "continue", "echo stands")
+        for line in first.stdout:
+            if line == "stands\n":
+                break
+        for _ in range(3):
+            second = program.attach("delete", "set out[0] = 1", "continue", batch=True)
+            output, _ = second.communicate(timeout=100)
+            assert second.returncode == 1, output
+            assert output.splitlines()[0] == f"cannot debug PPU 0: another debugger has it, process {first.pid}", output
+        wait_for(first, "next\np turns >= 0", r"endless at kernel\.cl:24.*turns >= 0 = 1\n")
+        first.kill()
+        first.wait()
+        second = program.attach("tbreak 25", "continue", "set out[0] = 1", "delete", "continue")
+        output, _ = second.communicate(timeout=100)
+        has(output, "[attached to process", "Breakpoint 1, endless at kernel.cl:25", "[program has ended]")
+        program.ends_well()
+
+
 def quits():
     process = start(["break 14", "run"], options=())
     output, _ = process.communicate("info locals\nquit\n", timeout=100)
@@ -354,6 +423,9 @@ if __name__ == "__main__":
         ("one task stands while others run and end", one_task_stands),
         ("two tasks stand, and go on one by one", two_tasks_stand),
         ("a debugger that disappears lets the program go on", debugger_disappears),
+        ("a program that runs already is debugged, let go, and debugged again", attaches),
+        ("what cannot be attached to is told", nothing_to_attach_to),
+        ("a second debugger is refused, disturbs nothing, and takes over when the first has died", two_debuggers),
         ("quit ends the program", quits),
         ("commands come from a file", scripts),
         ("help lists all commands, and wrong ones are told", helps),

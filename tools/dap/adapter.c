@@ -11,6 +11,7 @@
 
 #include "ppu/macros.h"
 #include "tools/dbg/commands.h"
+#include "tools/trace/process.h"
 
 #define MOVES_MS 1
 #define STANDS_MS 20
@@ -247,7 +248,9 @@ static void ended(struct adapter *adapter)
     say_text(adapter);
     variables_forget(adapter);
     adapter->state = ADAPTER_ENDED;
-    adapter_tell(adapter, "exited", json_pack("{s:i}", "exitCode", adapter->session.status));
+    if (adapter->program) { /* nobody else learns it */
+        adapter_tell(adapter, "exited", json_pack("{s:i}", "exitCode", adapter->session.status));
+    }
     adapter_tell(adapter, "terminated", NULL);
 }
 
@@ -267,6 +270,27 @@ static bool make_pipes(struct adapter *adapter)
         adapter->files[i + 1] = ends[1];
     }
     return true;
+}
+
+static void tell_process(struct adapter *adapter, const char *name, const char *method)
+{
+    adapter_tell(adapter, "process",
+                 json_pack("{s:o, s:i, s:b, s:s}", "name", wire_text(name, strlen(name)), "systemProcessId",
+                           (int)adapter->session.pid, "isLocalProcess", 1, "startMethod", method));
+    adapter_tell(adapter, "thread", json_pack("{s:s, s:i}", "reason", "started", "threadId", ADAPTER_HOST));
+}
+
+/* What runs already goes on with all that was set. */
+static void begin_attached(struct adapter *adapter)
+{
+    struct session *session = &adapter->session;
+    char command[PROCESS_COMMAND_BYTES];
+
+    session_stop_at(session, adapter->exceptions | (adapter->stop_on_entry ? PPU_DEBUG_AT_ENTRY : 0));
+    adapter->state = ADAPTER_RUNS;
+    process_command((uint32_t)session->pid, command);
+    tell_process(adapter, command, "attach");
+    session_continue(session);
 }
 
 /* Both have come: what is to be started, and all that is to be set before. */
@@ -294,10 +318,7 @@ static void start_launched(struct adapter *adapter)
         return;
     }
     adapter->state = ADAPTER_RUNS;
-    adapter_tell(adapter, "process",
-                 json_pack("{s:o, s:i, s:b, s:s}", "name", wire_text(adapter->program[0], strlen(adapter->program[0])),
-                           "systemProcessId", (int)session->pid, "isLocalProcess", 1, "startMethod", "launch"));
-    adapter_tell(adapter, "thread", json_pack("{s:s, s:i}", "reason", "started", "threadId", ADAPTER_HOST));
+    tell_process(adapter, adapter->program[0], "launch");
     session_continue(session);
 }
 
@@ -308,7 +329,11 @@ void adapter_turn(struct adapter *adapter)
     struct session *session = &adapter->session;
 
     if (adapter->state == ADAPTER_LAUNCHED && adapter->configured) {
-        start_launched(adapter);
+        if (adapter->session.attached) {
+            begin_attached(adapter);
+        } else {
+            start_launched(adapter);
+        }
     }
     if (adapter->state != ADAPTER_RUNS) {
         return;

@@ -231,8 +231,32 @@ json_t *request_launch(struct adapter *adapter, const json_t *arguments)
 
 static json_t *request_attach(struct adapter *adapter, const json_t *arguments)
 {
-    (void)arguments;
-    return adapter_refuse(adapter, "a program tells of its kernels from its start on only; use launch");
+    const json_int_t pid = argument_number(arguments, "processId", 0);
+
+    if (adapter->state != ADAPTER_INITIALIZED) {
+        return adapter_refuse(adapter, "a program was launched already");
+    }
+    if (pid < 1 || pid > INT32_MAX) {
+        return adapter_refuse(adapter, "\"processId\" is no number of a process");
+    }
+    json_t *body = take_sources(adapter, json_object_get(arguments, "sources"));
+    if (!body) {
+        return NULL;
+    }
+    adapter->session.records = argument_true(arguments, "record");
+    if (!session_attach(&adapter->session, (pid_t)pid)) {
+        char *text = adapter_take_text(adapter);
+        (void)adapter_refuse(adapter, "%.400s", text ? text : "not enough memory");
+        free(text);
+        json_decref(body);
+        return forget_launch(adapter);
+    }
+    if (adapter->session.records) {
+        adapter_tell(adapter, "capabilities", json_pack("{s:{s:b}}", "capabilities", "supportsStepBack", 1));
+    }
+    adapter->stop_on_entry = argument_true(arguments, "stopOnEntry");
+    adapter->state = ADAPTER_LAUNCHED;
+    return body;
 }
 
 static json_t *request_configuration_done(struct adapter *adapter, const json_t *arguments)
@@ -384,8 +408,10 @@ static json_t *request_terminate(struct adapter *adapter, const json_t *argument
 
 static json_t *request_disconnect(struct adapter *adapter, const json_t *arguments)
 {
+    const json_t *ends = json_object_get(arguments, "terminateDebuggee");
+
     adapter->leaves = true;
-    adapter->lets_go = json_is_false(json_object_get(arguments, "terminateDebuggee"));
+    adapter->lets_go = adapter->session.attached ? !json_is_true(ends) : json_is_false(ends);
     if (!adapter->lets_go) {
         session_kill(&adapter->session);
     }

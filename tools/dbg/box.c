@@ -3,7 +3,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -18,7 +20,8 @@
 #define MAP_ALIGN (64u * PPU_KIB) /* no page is larger */
 #define LOOK_NS 500000l
 #define PULSE_NS 250000000l
-#define PATIENCE_NS (10ull * CLOCK_NS_PER_S) /* the device is gone that has not answered by then */
+#define GONE_NS (PPU_DEBUG_ALIVE_NS + CLOCK_NS_PER_S) /* the device has dropped who has died by then */
+#define PATIENCE_NS (10ull * CLOCK_NS_PER_S)          /* the device is gone that has not answered by then */
 
 static void rest(long ns)
 {
@@ -87,13 +90,29 @@ static bool waits_for(const uint32_t *word, uint32_t value)
     return true;
 }
 
+/* Waits for the device to drop an owner that has died. Returns the one that lives, or 0. */
+static uint32_t await_room(const struct box *box)
+{
+    const uint64_t until_ns = clock_now_ns() + GONE_NS;
+    const uint32_t alive = __atomic_load_n(&box->shared->alive, __ATOMIC_RELAXED);
+    uint32_t owner;
+
+    while ((owner = __atomic_load_n(&box->shared->owner, __ATOMIC_ACQUIRE)) != 0 && clock_now_ns() < until_ns &&
+           __atomic_load_n(&box->shared->alive, __ATOMIC_RELAXED) == alive) {
+        rest(LOOK_NS);
+    }
+    return owner;
+}
+
 static const char *become_owner(struct box *box)
 {
-    uint32_t nobody = 0;
+    uint32_t nobody = await_room(box);
     const uint32_t me = (uint32_t)getpid();
 
-    if (!__atomic_compare_exchange_n(&box->shared->owner, &nobody, me, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
-        return "another debugger has it";
+    if (nobody != 0 ||
+        !__atomic_compare_exchange_n(&box->shared->owner, &nobody, me, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+        snprintf(box->refusal, sizeof(box->refusal), "another debugger has it, process %" PRIu32, nobody);
+        return box->refusal;
     }
     if (pthread_create(&box->pulse, NULL, show_alive, box) != 0) {
         __atomic_store_n(&box->shared->owner, 0, __ATOMIC_RELEASE);
@@ -119,7 +138,7 @@ static void unmap_box(struct box *box)
 
 const char *box_open(struct box *box, uint32_t pid, const struct ppu_recorder_device *info)
 {
-    int fd = info->state_area != 0 ? attach_open_vram(pid, info->vram_fd, O_RDWR) : -1;
+    int fd = info->state_area != 0 ? attach_open_file(pid, info->vram_fd, O_RDWR) : -1;
 
     *box = (struct box){ .shared = NULL };
     if (fd < 0) {

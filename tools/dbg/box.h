@@ -20,6 +20,7 @@ struct box {
     const uint8_t *vram;     /* all of it, to be read */
     uint64_t vram_bytes;
     struct ppu_debug_answer answer; /* to the last request */
+    char refusal[64];               /* why box_open() has failed, where that is no constant */
     uint32_t session;
     uint32_t ends; /* atomic: the thread that shows that the debugger is alive is to end */
     pthread_t pulse;

@@ -66,6 +66,32 @@ static void do_run(struct session *session, const char *rest)
     }
 }
 
+static void do_attach(struct session *session, const char *rest)
+{
+    uint32_t pid = 0;
+
+    if (session->pid != 0) {
+        session_complain(session, "the program runs already");
+    } else if (session->in_background) {
+        session_complain(session, "cannot attach: the editor's request `attach` does");
+    } else if (read_number(session, rest, &pid)) {
+        (void)session_attach(session, (pid_t)pid);
+    }
+}
+
+static void do_detach(struct session *session, const char *rest)
+{
+    (void)rest;
+    if (!session->attached) {
+        session_complain(session, "cannot detach: nothing is attached");
+    } else if (session->in_background) {
+        session_complain(session, "cannot detach: the editor's request `disconnect` does");
+    } else {
+        session_detach(session);
+        fputs("[detached]\n", session->out);
+    }
+}
+
 static void do_continue(struct session *session, const char *rest)
 {
     if (strcmp(rest, "all") == 0) {
@@ -623,6 +649,9 @@ static const struct command {
     { "disable", NULL, do_disable, "NUMBER", "let a breakpoint stop no more" },
     { "delete", "d", do_delete, "[NUMBER]", "remove a breakpoint or watchpoint, or all" },
     { "run", "r", do_run, "", "start the program" },
+    { "attach", NULL, do_attach, "PROCESS",
+      "debug a program that runs already, with PPU_DEBUG_KERNELS=1, and stop its kernels" },
+    { "detach", NULL, do_detach, "", "let an attached program go on without the debugger" },
     { "continue", "c", do_continue, "[all]",
       "let all kernels go on until something stops them, or the focus's alone (scope task); ^C stops them" },
     { "scope", NULL, do_scope, "[all | task]",
@@ -662,7 +691,7 @@ static const struct command {
     { "source", NULL, NULL, "FILE", "execute the commands of a file" },
     { "echo", NULL, do_echo, "TEXT", "print a text" },
     { "help", "h", do_help, "[COMMAND]", "this list" },
-    { "quit", "q", NULL, "", "end the program and the debugger" },
+    { "quit", "q", NULL, "", "end the program and the debugger; what is attached goes on" },
 };
 
 static const struct command *find_command(const char *word)

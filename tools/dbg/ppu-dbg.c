@@ -17,12 +17,14 @@
 
 static const char usage[] =
     "Usage: ppu-dbg [OPTION]... [--] PROGRAM [ARGUMENT]...\n"
+    "       ppu-dbg [OPTION]... --pid PROCESS\n"
     "\n"
     "Debugs the kernels that PROGRAM executes on a PPU. Commands come from the options, then from standard input; `help`\n"
     "lists them. OpenCL kernels are compiled with -g -cl-opt-disable, so that each variable has a value at each line.\n"
     "\n"
     "  -x, --command FILE        execute the commands of a file first\n"
     "  -e, --eval-command TEXT   execute a command first; -ex is the same\n"
+    "  -p, --pid PROCESS         debug a program that runs already, with PPU_DEBUG_KERNELS=1\n"
     "      --batch               end when these are done\n"
     "      --as-built            compile kernels as PROGRAM says: lines with -g, few variables\n"
     "      --record              record what kernels do, so that it can be taken back (reverse-step)\n"
@@ -40,6 +42,7 @@ struct options {
         const char *text;
     } order[ORDERS_MOST];
     uint32_t orders;
+    const char *attach; /* to a process; NULL: a program is started */
     bool batch;
     bool as_built;
     bool records;
@@ -58,24 +61,33 @@ static struct options parse(int argc, char **argv)
 {
     enum { BATCH = 256, AS_BUILT, RECORD };
     static const struct option known[] = {
-        { "command", required_argument, NULL, 'x' }, { "eval-command", required_argument, NULL, 'e' },
-        { "batch", no_argument, NULL, BATCH },       { "as-built", no_argument, NULL, AS_BUILT },
-        { "record", no_argument, NULL, RECORD },     { "help", no_argument, NULL, 'h' },
-        { "version", no_argument, NULL, 'V' },       { 0 },
+        { "command", required_argument, NULL, 'x' },
+        { "eval-command", required_argument, NULL, 'e' },
+        { "batch", no_argument, NULL, BATCH },
+        { "as-built", no_argument, NULL, AS_BUILT },
+        { "record", no_argument, NULL, RECORD },
+        { "help", no_argument, NULL, 'h' },
+        { "version", no_argument, NULL, 'V' },
+        { "pid", required_argument, NULL, 'p' },
+        { 0 },
     };
     static char eval[] = "--eval-command";
     struct options options = { .orders = 0 };
 
     for (int i = 1; i < argc && argv[i][0] == '-' && strcmp(argv[i], "--") != 0; i++) {
-        bool takes = strcmp(argv[i], "-x") == 0 || strcmp(argv[i], "-e") == 0 || strcmp(argv[i], "-ex") == 0;
+        bool takes = strcmp(argv[i], "-x") == 0 || strcmp(argv[i], "-e") == 0 || strcmp(argv[i], "-ex") == 0 ||
+                     strcmp(argv[i], "-p") == 0 || strcmp(argv[i], "--pid") == 0;
         argv[i] = strcmp(argv[i], "-ex") == 0 ? eval : argv[i];
         i += takes || strcmp(argv[i], "--command") == 0 || strcmp(argv[i], "--eval-command") == 0;
     }
-    for (int option; (option = getopt_long(argc, argv, "+x:e:hV", known, NULL)) != -1;) {
+    for (int option; (option = getopt_long(argc, argv, "+x:e:p:hV", known, NULL)) != -1;) {
         switch (option) {
         case 'x':
         case 'e':
             add_order(&options, option == 'x', optarg);
+            break;
+        case 'p':
+            options.attach = optarg;
             break;
         case BATCH:
             options.batch = true;
@@ -134,6 +146,11 @@ int main(int argc, char **argv)
     session.stop_at = PPU_DEBUG_AT_FAULT;
     setvbuf(stdin, NULL, _IONBF, 0); /* poll() sees what is left */
     session_catch_interrupts();
+    if (options.attach) {
+        snprintf(line, sizeof(line), "attach %s", options.attach);
+        (void)command_execute(&session, line);
+        failed = session.failed;
+    }
     for (uint32_t i = 0; i < options.orders && go_on; i++) {
         go_on = options.order[i].is_file ? command_file(&session, options.order[i].text)
                                          : command_execute(&session, options.order[i].text);

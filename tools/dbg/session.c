@@ -2,20 +2,26 @@
 #include "tools/dbg/session.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/pidfd.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include "ppu/macros.h"
 #include "ppu/mmu.h"
 #include "tools/dbg/points.h"
 #include "tools/trace/clock.h"
+#include "tools/trace/process.h"
 
 #define WANTED_NS (5ull * CLOCK_NS_PER_S)
+#define LOOK_NS (CLOCK_NS_PER_S / 4)
+#define TOLD_MOST 4096u /* files of a program that is attached */
 #define VARIABLES_OWN 4u
 #define RUN_OPTIONS "PPU_RUN_OPTIONS" /* of the machine that the program starts */
 
@@ -228,10 +234,17 @@ static pid_t start_debugged(const struct session *session)
     return pid;
 }
 
-bool session_run(struct session *session)
+static void begin_watch(struct session *session)
 {
     static struct watch_sink sink = { NULL,    on_process, on_device, on_closed, on_name,   on_kernel,
                                       on_task, on_events,  on_lost,   on_clock,  on_profile };
+
+    sink.opaque = session;
+    session->watch = (struct watch){ .sink = &sink };
+}
+
+bool session_run(struct session *session)
+{
     const char *what = door_open(&session->door);
 
     session->door_open = true;
@@ -241,8 +254,7 @@ bool session_run(struct session *session)
         session->door_open = false;
         return false;
     }
-    sink.opaque = session;
-    session->watch = (struct watch){ .sink = &sink };
+    begin_watch(session);
     fflush(session->out);
     session->pid = start_debugged(session);
     if (session->pid < 0) {
@@ -274,6 +286,104 @@ void session_detach(struct session *session)
     session->focus.valid = false;
     session->motion.kind = MOTION_NONE;
     points_forget_sites(session);
+    if (session->attached) {
+        close(session->end_fd);
+        session->attached = false;
+        session->pid = 0;
+    }
+}
+
+/* ---- a program that runs already ---- */
+
+static bool was_told(const struct session *session, const struct attach_told *told)
+{
+    for (uint32_t i = 0; i < session->loads; i++) {
+        if (session->loaded[i].number == told->program) {
+            return told->kind == PPU_RECORDER_PROGRAM || session->loaded[i].source;
+        }
+    }
+    return false;
+}
+
+/* Programs that it has loaded since. They are not awaited, as it does not wait for who attaches. */
+static void look_for_programs(struct session *session)
+{
+    static struct attach_told told[TOLD_MOST];
+
+    watch_look(&session->watch);
+    const uint32_t count = attach_list_told((uint32_t)session->pid, told, TOLD_MOST);
+    for (uint32_t i = 0; i < count && (session->loads == 0 || session->box.shared); i++) {
+        const struct ppu_recorder_message message = { told[i].kind, told[i].device };
+        const int fd =
+            was_told(session, &told[i]) ? -1 : attach_open_file((uint32_t)session->pid, told[i].fd, O_RDONLY);
+        if (fd >= 0) {
+            watch_profile(&session->watch, 0, &message, fd);
+        }
+    }
+    session->looked_ns = clock_now_ns();
+}
+
+/* NULL: its recorder is watched, and its end will be seen. */
+static const char *begin_attached(struct session *session, pid_t pid)
+{
+    const int fd = attach_open_recorder((uint32_t)pid);
+    uint32_t number;
+
+    begin_watch(session);
+    if (fd < 0) {
+        return process_is_there((uint32_t)pid) ? "it has no PPU, or may not be looked at" : "there is no such process";
+    }
+    const char *why = watch_process(&session->watch, fd, false, &number);
+    if (why) {
+        return why;
+    }
+    session->end_fd = pidfd_open(pid, 0);
+    if (session->end_fd < 0) {
+        return strerror(errno);
+    }
+    session->attached = true;
+    session->pid = pid;
+    return NULL;
+}
+
+bool session_attach(struct session *session, pid_t pid)
+{
+    const char *why = begin_attached(session, pid);
+
+    if (!why) {
+        look_for_programs(session);
+        const struct watch_process *process = &session->watch.process[0];
+        if (session->loads == 0 && __atomic_load_n(&process->recorder->kernels_used, __ATOMIC_ACQUIRE) != 0) {
+            why = "it was started without PPU_DEBUG_KERNELS=1, so it does not tell of its kernels";
+        }
+    }
+    if (why) {
+        session_complain(session, "cannot attach to process %d: %s", (int)pid, why);
+    }
+    if (why || (session->loads != 0 && !session->box.shared)) { /* of that is told already */
+        session_detach(session);
+        return false;
+    }
+    fprintf(session->out, "[attached to process %d]\n", (int)pid);
+    if (session->box.shared) {
+        session_interrupt(session);
+    }
+    return true;
+}
+
+static bool serve_attached(struct session *session, int timeout_ms)
+{
+    struct pollfd end = { .fd = session->end_fd, .events = POLLIN };
+
+    if (poll(&end, 1, timeout_ms) > 0) {
+        fputs("[program has ended]\n", session->out);
+        session_detach(session);
+        return false;
+    }
+    if (clock_now_ns() - session->looked_ns > LOOK_NS) {
+        look_for_programs(session);
+    }
+    return true;
 }
 
 bool session_serve(struct session *session, int timeout_ms)
@@ -282,6 +392,9 @@ bool session_serve(struct session *session, int timeout_ms)
 
     if (session->pid == 0) {
         return false;
+    }
+    if (session->attached) {
+        return serve_attached(session, timeout_ms);
     }
     const uint64_t until_ns = clock_now_ns() + WANTED_NS;
     if (session->door_open) {
@@ -320,6 +433,9 @@ void session_kill(struct session *session)
 
 void session_free(struct session *session)
 {
+    if (session->attached) {
+        session_detach(session);
+    }
     session_kill(session);
     free(session->point);
     for (uint32_t i = 0; i < session->files; i++) {

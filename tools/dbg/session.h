@@ -140,6 +140,9 @@ struct session {
     bool in_background; /* who executes commands takes the turns himself */
     bool as_built;      /* kernels are compiled as the program says, not for debugging */
     pid_t pid;          /* 0: it does not run */
+    bool attached;      /* it ran before, and is not the debugger's child */
+    int end_fd;         /* of what is attached: can be read when it has ended */
+    uint64_t looked_ns; /* when its programs were looked for last */
     int status;
     struct box box;
     struct loaded *loaded;
@@ -161,9 +164,14 @@ struct session {
 
 /* Starts the program; false: it said why not. */
 bool session_run(struct session *session);
+/*
+ * Debugs a program that runs already (PPU_DEBUG_KERNELS=1), and stops its kernels. False: it said why not, and nothing
+ * has changed.
+ */
+bool session_attach(struct session *session, pid_t pid);
 /* Serves the program for so long; false: it has ended. */
 bool session_serve(struct session *session, int timeout_ms);
-/* The program goes on without a debugger; session_serve() tells its end still. */
+/* The program goes on without a debugger; session_serve() tells its end still, unless it was attached. */
 void session_detach(struct session *session);
 /* Ends the program. */
 void session_kill(struct session *session);

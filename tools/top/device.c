@@ -39,7 +39,7 @@ static bool is_known(const struct devices *devices, uint32_t pid, uint32_t entry
 static void map_device(struct device *device)
 {
     const struct ppu_recorder_device *info = &device->info;
-    int fd = attach_open_vram(device->pid, info->vram_fd, O_RDONLY);
+    int fd = attach_open_file(device->pid, info->vram_fd, O_RDONLY);
 
     device->vram = fd >= 0 ? attach_map_vram(fd, info->vram_bytes) : NULL;
     if (!device->vram) {

@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,13 +19,23 @@
 
 /* ---- files of a process ---- */
 
+/* The name of an anonymous file; "": it is another. */
+static void read_name(const char *path, char name[LINK_BYTES])
+{
+    static const char begin[] = "/memfd:";
+    char link[LINK_BYTES];
+    const ssize_t bytes = readlink(path, link, sizeof(link) - 1);
+
+    link[bytes > 0 ? bytes : 0] = 0;
+    snprintf(name, LINK_BYTES, "%s", strncmp(link, begin, sizeof(begin) - 1) == 0 ? link + sizeof(begin) - 1 : "");
+}
+
 static bool is_recorder(const char *path)
 {
-    static const char name[] = "/memfd:" PPU_RECORDER_FILE;
-    char link[LINK_BYTES];
-    ssize_t bytes = readlink(path, link, sizeof(link));
+    char name[LINK_BYTES];
 
-    return bytes >= (ssize_t)(sizeof(name) - 1) && memcmp(link, name, sizeof(name) - 1) == 0;
+    read_name(path, name);
+    return strncmp(name, PPU_RECORDER_FILE, sizeof(PPU_RECORDER_FILE) - 1) == 0;
 }
 
 int attach_open_recorder(uint32_t pid)
@@ -50,7 +61,48 @@ int attach_open_recorder(uint32_t pid)
     return found;
 }
 
-int attach_open_vram(uint32_t pid, int fd, int flags)
+static bool reads_told(const char *path, struct attach_told *told)
+{
+    char name[LINK_BYTES];
+
+    read_name(path, name);
+    if (sscanf(name, PPU_RECORDER_PROGRAM_FILE ":%" SCNu32 ":%" SCNu32, &told->device, &told->program) == 2) {
+        told->kind = PPU_RECORDER_PROGRAM;
+        return true;
+    }
+    told->kind = PPU_RECORDER_SOURCE;
+    return sscanf(name, PPU_RECORDER_SOURCE_FILE ":%" SCNu32 ":%" SCNu32, &told->device, &told->program) == 2;
+}
+
+static int compare_told(const void *a, const void *b)
+{
+    const struct attach_told *x = a, *y = b;
+
+    return x->program != y->program ? (x->program < y->program ? -1 : 1) : (int)x->kind - (int)y->kind;
+}
+
+uint32_t attach_list_told(uint32_t pid, struct attach_told *told, uint32_t most)
+{
+    char path[PATH_BYTES];
+    uint32_t count = 0;
+
+    snprintf(path, sizeof(path), "/proc/%u/fd", pid);
+    DIR *folder = opendir(path);
+    for (const struct dirent *entry; folder && count < most && (entry = readdir(folder));) {
+        const int fd = (int)strtoul(entry->d_name, NULL, 10);
+        snprintf(path, sizeof(path), "/proc/%u/fd/%d", pid, fd);
+        if (entry->d_name[0] != '.' && reads_told(path, &told[count])) {
+            told[count++].fd = fd;
+        }
+    }
+    if (folder) {
+        closedir(folder);
+    }
+    qsort(told, count, sizeof(*told), compare_told);
+    return count;
+}
+
+int attach_open_file(uint32_t pid, int fd, int flags)
 {
     char path[PATH_BYTES];
 
@@ -140,7 +192,7 @@ static void unmap_asked(void *asked, uint32_t offset)
 
 struct ppu_state *attach_map_asked(uint32_t pid, int fd, uint32_t state_area)
 {
-    int file = attach_open_vram(pid, fd, O_RDWR);
+    int file = attach_open_file(pid, fd, O_RDWR);
 
     if (file < 0) {
         return NULL;

@@ -18,8 +18,19 @@ int attach_open_recorder(uint32_t pid);
 struct ppu_recorder *attach_map_recorder(int fd, const char **why);
 void attach_unmap_recorder(struct ppu_recorder *recorder);
 
-/* Opens the file of a process that is the VRAM of a device, `flags` are open()'s; -1 with errno. */
-int attach_open_vram(uint32_t pid, int fd, int flags);
+/* A file of a process that tells of a program that it has loaded. */
+struct attach_told {
+    enum ppu_recorder_message_kind kind; /* PROGRAM or SOURCE */
+    uint32_t device;                     /* entry of the recorder */
+    uint32_t program;
+    int fd; /* of the process */
+};
+
+/* Lists them; programs are before their sources. Returns how many there are, at most `most`. */
+uint32_t attach_list_told(uint32_t pid, struct attach_told *told, uint32_t most);
+
+/* Opens a file of a process, as the VRAM of a device is one; `flags` are open()'s. -1 with errno. */
+int attach_open_file(uint32_t pid, int fd, int flags);
 /* Maps VRAM; NULL with errno. The file is closed in any case. */
 const uint8_t *attach_map_vram(int fd, uint64_t bytes);
 void attach_unmap_vram(const uint8_t *vram, uint64_t bytes);

@@ -145,7 +145,7 @@ const char *watch_device(struct watch *watch, uint32_t process, uint32_t entry, 
     if (!device) {
         return "not enough memory";
     }
-    fd = fd >= 0 ? fd : attach_open_vram(watch->process[process].pid, info.vram_fd, watch->warps ? O_RDWR : O_RDONLY);
+    fd = fd >= 0 ? fd : attach_open_file(watch->process[process].pid, info.vram_fd, watch->warps ? O_RDWR : O_RDONLY);
     struct ppu_trace_ring *warps = map_warps(watch, &info, fd); /* before the file is closed */
     *device = (struct watch_device){ .number = watch->devices++,
                                      .process = process,
