@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: MIT
 """Writes random programs in OpenCL C whose results the language defines.
 
-A program is a kernel with types and functions of its own. It has structs and unions by value, vectors of all sizes,
-pointers into structs and arrays, work-items that exchange values at barriers, reductions, atomic operations, sections
-under a lock, uniform and divergent control flow, functions that are called, early returns and big frames. What has no
-defined result is not written: signed sums are computed without a sign, divisors are looked at, conversions from
-floating point stay in range, and sums that several work-items change are changed in ways whose order is of no matter.
+A program is a kernel with types and functions of its own. It has structs and unions by value, float and double, vectors
+of all sizes, pointers into structs, arrays and local memory, work-items that exchange values at barriers, reductions,
+atomic operations, sections under a lock, uniform and divergent control flow, functions that are called, early returns
+and big frames. What has no defined result is not written: signed sums are computed without a sign, divisors are looked
+at, conversions from floating point to integers stay in range, and sums that several work-items change are changed in
+ways whose order is of no matter. Members of a union are of one size and without padding, and a NaN that is stored in
+one has always the same bits. In local memory a work-item has places of its own, and reads others' only between barriers.
 """
 
 import random
@@ -13,12 +15,42 @@ import random
 SIZES = (2, 3, 4, 8, 16)
 BITS = {"char": 8, "uchar": 8, "short": 16, "ushort": 16, "int": 32, "uint": 32, "long": 64, "ulong": 64}
 INTEGERS = tuple(BITS)
-SCALARS = INTEGERS + ("float",)
+FLOATS = ("float", "double")
+SCALARS = INTEGERS + FLOATS
+BYTES = {**{base: bits // 8 for base, bits in BITS.items()}, "float": 4, "double": 8}
+MASKS = {"float": "int", "double": "long"}  # what a comparison of vectors of these gives
 LETTERS = "0123456789abcdef"
+LOCAL = "LOCAL "  # before a pointer to local memory
+LOCAL_KINDS = ("uint", "ulong", "ushort", "float4", "uint3", "uchar", "double")  # a place of each for each work-item
+LOCAL_BLOCK = 16  # words of each work-item
+LOCAL_RECORD_BYTES = 12 << 10  # for records of all work-items, beside the other places
 
+# Members of unions of so many bytes: types of fields, with the count of an array.
+MEMBERS = {
+    4: ((("uint", 0),), (("int", 0),), (("float", 0),), (("uchar4", 0),), (("ushort2", 0),), (("char4", 0),),
+        (("ushort", 2),), (("short", 0), ("uchar", 2))),
+    8: ((("ulong", 0),), (("double", 0),), (("uint2", 0),), (("short4", 0),), (("uchar8", 0),), (("int", 2),),
+        (("ushort", 4),), (("float", 0), ("ushort2", 0)), (("uint", 0), ("uchar", 4))),
+    16: ((("uint4", 0),), (("long2", 0),), (("ushort8", 0),), (("char16", 0),), (("ulong", 2),), (("int", 4),),
+         (("uchar", 16),), (("double", 0), ("uint", 0), ("float", 0)), (("uint2", 0), ("ulong", 0)),
+         (("float", 0), ("short", 2), ("ulong", 0))),
+}
+
+# A pointer to local memory is a generic one where the language has these.
 PRELUDE = """#pragma OPENCL FP_CONTRACT OFF
-uint bits(float f) { return f == f ? as_uint(f) : 0x7fc00000u; }
-int whole(float f) { return f > -1e6f && f < 1e6f ? (int)f : 7; }
+#pragma OPENCL EXTENSION cl_khr_fp64 : enable
+#ifdef __opencl_c_generic_address_space
+#define LOCAL
+#else
+#define LOCAL local
+#endif
+uint bits_float(float f) { return f == f ? as_uint(f) : 0x7fc00000u; }
+ulong bits_double(double f) { return f == f ? as_ulong(f) : 0x7ff8000000000000ul; }
+int whole_float(float f) { return f > -1e6f && f < 1e6f ? (int)f : 7; }
+int whole_double(double f) { return f > -1e6 && f < 1e6 ? (int)f : 7; }
+float plain_float(float f) { return as_float(bits_float(f)); }
+double plain_double(double f) { return as_double(bits_double(f)); }
+uint total(LOCAL const uint *a, uint n) { uint h = n; for (uint i = 0; i < n; i++) { h = h * 33u ^ a[i]; } return h; }
 uint blend(uint h, ulong v) { h = (h ^ (uint)v) * 0x9e3779b1u; return (h ^ (uint)(v >> 32)) * 31u + (h >> 15); }
 """
 
@@ -44,22 +76,32 @@ def wide(base):
     return "ulong" if BITS[base] == 64 else "uint"
 
 
-class Variable:
-    """Something that can be read, and written unless it is constant: its text and its type."""
+def is_record(kind):
+    return kind.startswith(("struct", "union"))
 
-    def __init__(self, text, kind, constant=False):
-        self.text, self.kind, self.constant = text, kind, constant
+
+class Variable:
+    """Something that can be read, and written unless it is constant: its text, its type, and where it lies.
+
+    `space`: what stands before a pointer to it; `punned`: it shares its bytes with others, in a union.
+    """
+
+    def __init__(self, text, kind, constant=False, space="", punned=False):
+        self.text, self.kind, self.constant, self.space, self.punned = text, kind, constant, space, punned
 
 
 class Array:
     """An array that is indexed; its length is a power of two."""
 
-    def __init__(self, text, kind, count, constant=False):
-        self.text, self.kind, self.count, self.constant = text, kind, count, constant
+    def __init__(self, text, kind, count, space="", punned=False):
+        self.text, self.kind, self.count, self.space, self.punned = text, kind, count, space, punned
 
 
 class Function:
-    """A function of the program: parameters are scalars, vectors and structs, by value or by pointer."""
+    """A function of the program: parameters are scalars, vectors and records, by value or by pointer.
+
+    They are (type, space): None for what is given by value.
+    """
 
     def __init__(self, name, result, parameters):
         self.name, self.result, self.parameters = name, result, parameters
@@ -76,7 +118,7 @@ class Program:
         self.names = 0
         self.scope = []
         self.arrays = []
-        self.structs = []  # (name, fields)
+        self.records = {}  # fields of each struct and union: (name, type, count of an array or 0)
         self.functions = []
         self.budget = self.random.choice((12, 25, 25, 40))
         self.in_loop = False
@@ -109,11 +151,11 @@ class Program:
     def expression(self, kind, depth):
         if size_of(kind) > 1:
             return self.vector_expression(kind, depth)
-        return self.float_expression(depth) if kind == "float" else self.integer_expression(kind, depth)
+        return self.float_expression(kind, depth) if kind in FLOATS else self.integer_expression(kind, depth)
 
     def literal(self, kind):
-        if kind == "float":
-            return f"{self.pick((0.5, 1.0, -2.25, 3.0, 1e3, -0.125, 7.5))}f"
+        if kind in FLOATS:
+            return f"{self.pick((0.5, 1.0, -2.25, 3.0, 1e3, -0.125, 7.5, 0.1, 1e30))}{'f' if kind == 'float' else ''}"
         value = self.pick((self.random.randrange(20), self.random.getrandbits(BITS[kind] - 1)))
         return f"({kind}){value}{'ul' if BITS[kind] == 64 else 'u'}"
 
@@ -149,7 +191,8 @@ class Program:
             test = f"({self.leaf(kind)} {self.pick(('<', '>=', '=='))} {self.leaf(kind)})"
             return f"{self.pick(('any', 'all'))}(({mask}){test})"
         if self.chance(15):
-            return f"({self.leaf('float')} {self.pick(('<', '>=', '=='))} {self.float_expression(depth)})"
+            kind = self.pick(FLOATS)
+            return f"({self.leaf(kind)} {self.pick(('<', '>=', '=='))} {self.float_expression(kind, depth)})"
         kind = self.pick(INTEGERS)
         if self.chance(40):
             return f"({self.expression(unsigned(kind), depth)} % {self.random.randrange(2, 7)}u " \
@@ -192,10 +235,9 @@ class Program:
 
     def from_other(self, kind, depth):
         choice = self.random.randrange(3)
-        if choice == 0:
-            return f"({kind})whole({self.float_expression(depth - 1)})"
-        if choice == 1:
-            return f"({kind})bits({self.float_expression(depth - 1)})"
+        if choice < 2:
+            source = self.pick(FLOATS)
+            return f"({kind}){('whole', 'bits')[choice]}_{source}({self.float_expression(source, depth - 1)})"
         calls = [f for f in self.functions if f.result == kind and self.callable(f, False)]
         return self.call(self.pick(calls)) if calls and depth > 1 else self.leaf(kind)
 
@@ -214,17 +256,17 @@ class Program:
             return f"clamp({a}, ({kind}){low}, ({kind}){low + self.random.randrange(60)})"
         return f"{name}({a}, {b})"
 
-    def float_expression(self, depth):
+    def float_expression(self, kind, depth):
         if depth <= 0:
-            return self.leaf("float")
-        a, b = self.float_expression(depth - 1), self.float_expression(depth - 2)
+            return self.leaf(kind)
+        a, b = self.float_expression(kind, depth - 1), self.float_expression(kind, depth - 2)
         choice = self.random.randrange(9)
         if choice < 3:
             return f"({a} {self.pick('+-*/')} {b})"
         if choice == 3:
-            return f"fma({a}, {b}, {self.leaf('float')})"
+            return f"fma({a}, {b}, {self.leaf(kind)})"
         if choice == 4:
-            return f"(float)({self.expression(self.pick(INTEGERS), depth - 1)})"
+            return f"({kind})({self.expression(self.pick([b for b in SCALARS if b != kind]), depth - 1)})"
         if choice == 5:
             return f"({self.condition(depth - 1)} ? {a} : {b})"
         if choice == 6:
@@ -244,12 +286,12 @@ class Program:
             return f"({kind})({self.expression(base, depth - 1)})"
         if choice == 2:
             return self.swizzle(kind)
-        if choice == 3 and base != "float":
-            other = vector(self.pick([b for b in INTEGERS if b != base]), size)
+        if choice == 3:
+            other = vector(self.pick([b for b in (SCALARS if base in FLOATS else INTEGERS) if b != base]), size)
             return f"convert_{kind}({self.expression(other, depth - 1)})"
         a, b = self.expression(kind, depth - 1), self.leaf(kind)
-        if base == "float":
-            return f"({a} {self.pick('+-*')} {b})"
+        if base in FLOATS:
+            return self.float_vector(kind, choice, a, b)
         if choice == 4:
             mask = kind if not base.startswith("u") else vector(base[1:], size)
             test = f"({a} {self.pick(('<', '<=', '==', '!=', '>'))} {b})"
@@ -260,6 +302,17 @@ class Program:
         if choice == 6:
             return f"{self.pick(('min', 'max', 'add_sat', 'sub_sat'))}({a}, {b})"
         return self.vector_arithmetic(kind, a, b)
+
+    def float_vector(self, kind, choice, a, b):
+        mask = vector(MASKS[base_of(kind)], size_of(kind))
+        if choice == 4:
+            return f"fma({a}, {b}, {self.leaf(kind)})"
+        if choice == 5:
+            return self.pick((f"({self.leaf(mask)} ? {a} : {b})", f"select({a}, {b}, {self.leaf(mask)})",
+                              f"select({a}, {b}, ({a} {self.pick(('<', '>=', '=='))} {b}))"))
+        if choice == 6:
+            return f"{self.pick(('floor', 'ceil', 'trunc', 'fabs', '-'))}({a})"
+        return f"({a} {self.pick('+-*/')} {b})"
 
     def vector_arithmetic(self, kind, a, b):
         base, size = base_of(kind), size_of(kind)
@@ -299,25 +352,24 @@ class Program:
 
     def call(self, function):
         arguments = []
-        for kind, pointer in function.parameters:
-            if pointer:
-                arguments.append(f"&{self.pick(self.places(kind))}")
+        for kind, space in function.parameters:
+            if space is not None:
+                arguments.append(f"&{self.pick(self.places(kind, space))}")
             else:
-                arguments.append(self.pick(self.readable(kind)) if kind.startswith("struct") else self.expression(kind, 1))
+                arguments.append(self.pick(self.readable(kind)) if is_record(kind) else self.expression(kind, 1))
         return f"{function.name}({', '.join(arguments)})"
 
-    def places(self, kind):
-        """What a pointer may point to; members of a union are no such places, as pointers do not say so."""
-        places = [v.text for v in self.scope if v.kind == kind and not v.constant and ".x." not in v.text]
-        return places + [self.element(a) for a in self.arrays if a.kind == kind and not a.constant]
+    def places(self, kind, space):
+        """What such a pointer may point to; members of a union are no such places, as pointers do not say so."""
+        places = [v.text for v in self.scope if v.kind == kind and v.space == space and not v.constant and not v.punned]
+        return places + [self.element(a) for a in self.arrays if a.kind == kind and a.space == space and not a.punned]
 
     def callable(self, function, pointers):
         """True when there is something to give it; `pointers`: also by address."""
-        structs = [name for name, _ in self.structs]
-        for kind, pointer in function.parameters:
-            if pointer and not (pointers and self.places(kind)):
+        for kind, space in function.parameters:
+            if space is not None and not (pointers and self.places(kind, space)):
                 return False
-            if kind in structs and not self.readable(kind):
+            if is_record(kind) and not self.readable(kind):
                 return False
         return True
 
@@ -328,9 +380,8 @@ class Program:
 
     def assignment(self):
         choice = self.random.randrange(10)
-        private = [a for a in self.arrays if not a.constant]
-        if choice < 2 and private:
-            array = self.pick(private)
+        if choice < 2 and self.arrays:
+            array = self.pick(self.arrays)
             self.put(f"{self.element(array)} = {self.expression(array.kind, 2)};")
             return
         target = self.pick(self.writable())
@@ -344,7 +395,11 @@ class Program:
         elif choice == 4 and target.kind in ("uint", "ulong"):
             self.put(f"{target.text} {self.pick('+-*^|&')}= {self.expression(target.kind, 2)};")
         else:
-            self.put(f"{target.text} = {self.expression(target.kind, self.pick((1, 2, 2, 3)))};")
+            self.store(target.text, target.kind, self.expression(target.kind, self.pick((1, 2, 2, 3))), target.punned)
+
+    def store(self, text, kind, value, punned):
+        """Bits that others read as another type are the same on every machine."""
+        self.put(f"{text} = plain_{kind}({value});" if punned and kind in FLOATS else f"{text} = {value};")
 
     def nested(self, lines):
         """Statements in a block of their own; what they declare is unknown behind it."""
@@ -357,7 +412,8 @@ class Program:
 
     def statement(self):
         self.budget -= 1
-        kinds = [self.assignment] * 6 + [self.declaration] * 2 + [self.pointer, self.copy_struct, self.loads, self.call_function]
+        kinds = [self.assignment] * 6 + [self.declaration] * 2 + [self.pointer] * 2
+        kinds += [self.walk_array, self.copy_record, self.loads, self.call_function]
         if self.depth < 4 and self.budget > 0:
             kinds += [self.branch] * 3 + [self.count_loop] * 2 + [self.while_loop, self.switch]
         if self.in_loop:
@@ -373,15 +429,37 @@ class Program:
 
     def pointer(self):
         """A pointer to one of two places, and what is done through it."""
-        kind = self.pick(self.writable()).kind
-        places = self.places(kind)
+        target = self.pick(self.writable())
+        kind, space = target.kind, target.space
+        places = self.places(kind, space)
         if not places:
             self.assignment()
             return
         name = self.new_name("p")
-        one, two = self.pick(places), self.pick(places)
-        self.put(f"{{ {kind} *{name} = {self.condition(1)} ? &{one} : &{two}; "
-                 f"*{name} = {self.expression(kind, 2)}; {self.pick(places)} = *{name}; }}")
+        one, two, three = self.pick(places), self.pick(places), self.pick(places)
+        choice = self.random.randrange(4)
+        if choice == 0:
+            self.put(f"{{ {space}{kind} *{name}[2]; {name}[0] = &{one}; {name}[1] = &{two}; "
+                     f"*{name}[{self.leaf('uint')} & 1u] = {self.expression(kind, 2)}; {three} = *{name}[0]; }}")
+        elif choice == 1:
+            self.put(f"{{ {space}{kind} *{name} = &{one}, **to_{name} = &{name}; "
+                     f"if ({self.condition(1)}) {{ *to_{name} = &{two}; }} "
+                     f"*{name} = {self.expression(kind, 2)}; {three} = **to_{name}; }}")
+        else:
+            self.put(f"{{ {space}{kind} *{name} = {self.condition(1)} ? &{one} : &{two}; "
+                     f"*{name} = {self.expression(kind, 2)}; {three} = *{name}; }}")
+
+    def walk_array(self):
+        """A pointer that goes through an array."""
+        arrays = [a for a in self.arrays if not a.punned]
+        targets = [v for v in self.writable() if v.kind == "uint"]
+        if not arrays or not targets:
+            self.assignment()
+            return
+        array, name = self.pick(arrays), self.new_name("p")
+        self.put(f"for ({array.space}{array.kind} *{name} = {array.text} + {self.index(array.count)}; "
+                 f"{name} < {array.text} + {array.count}; {name}++) {{ *{name} = {self.expression(array.kind, 1)}; "
+                 f"{self.pick(targets).text} += (uint)({name} - {array.text}); }}")
 
     def call_function(self):
         """A call may write through pointers, so nothing else stands in its statement."""
@@ -391,13 +469,13 @@ class Program:
             return
         function, name = self.pick(calls), self.new_name("v")
         self.put(f"{function.result} {name} = {self.call(function)};")
-        if function.result.startswith("struct"):
-            self.add_struct(name, function.result)
+        if is_record(function.result):
+            self.add_record(name, function.result)
         else:
             self.scope.append(Variable(name, function.result))
 
-    def copy_struct(self):
-        known = [v for v in self.scope if v.kind in [name for name, _ in self.structs]]
+    def copy_record(self):
+        known = [v for v in self.scope if v.kind in self.records]
         same = [(a, b) for a in known for b in known if a is not b and a.kind == b.kind and not a.constant]
         if not same:
             return self.assignment()
@@ -408,7 +486,7 @@ class Program:
 
     def loads(self):
         """Vectors that are loaded from an array and stored into it."""
-        arrays = [a for a in self.arrays if not a.constant and a.kind == "uint" and a.count >= 16]
+        arrays = [a for a in self.arrays if a.kind == "uint" and a.count >= 16 and not a.punned]
         if not arrays:
             return self.assignment()
         array = self.pick(arrays)
@@ -475,84 +553,115 @@ class Program:
 
     # ---- types and functions ----
 
-    def make_struct(self):
-        name, fields = f"{self.name}_s{len(self.structs)}", []
+    def make_record(self):
+        fields = self.union_fields() if self.chance(40) else self.struct_fields()
+        word = "struct" if fields[0][0].startswith("f") else "union"
+        name = f"{word} {self.name}_{word[0]}{len(self.records)}"
+        self.lines.append(f"{name} {{ {self.members(fields)} }};")
+        self.records[name] = fields
+
+    def members(self, fields):
+        """The declarations of these; fields with a dot in their name are of a struct without a name."""
+        texts, inner = [], {}
+        for field, kind, count in fields:
+            member, _, rest = field.partition(".")
+            text = f"{kind} {rest or member}{f'[{count}]' if count else ''};"
+            if not rest:
+                texts.append(text)
+            elif member in inner:
+                inner[member].append(text)
+            else:
+                inner[member] = [text]
+        return " ".join(texts + [f"struct {{ {' '.join(parts)} }} {member};" for member, parts in inner.items()])
+
+    def struct_fields(self):
+        fields = []
         for i in range(self.random.randrange(2, 6)):
-            inner = [s for s, _ in self.structs]
-            if inner and self.chance(25):
-                fields.append((f"f{i}", self.pick(inner), 0))
+            if self.records and self.chance(25):
+                fields.append((f"f{i}", self.pick(list(self.records)), 0))
             else:
                 fields.append((f"f{i}", self.any_kind(), self.pick((0, 0, 0, 4, 8))))
-        text = " ".join(f"{kind} {field}{f'[{count}]' if count else ''};" for field, kind, count in fields)
-        if self.chance(40):
-            text += " union { uint u; uchar4 b; ushort2 h; } x;"
-            fields.append(("x.u", "uint", 0))
-            fields.append(("x.b", "uchar4", 0))
-            fields.append(("x.h", "ushort2", 0))
-        self.lines.append(f"struct {name} {{ {text} }};")
-        self.structs.append((f"struct {name}", fields))
-        return f"struct {name}"
+        return fields
 
-    def add_struct(self, text, name, constant=False):
+    def union_fields(self):
+        fields, size = [], self.pick(list(MEMBERS))
+        for i, parts in enumerate(self.random.sample(MEMBERS[size], self.random.randrange(2, 4))):
+            names = [f"m{i}"] if len(parts) == 1 else [f"m{i}.f{j}" for j in range(len(parts))]
+            fields += [(name, *part) for name, part in zip(names, parts)]
+        return fields
+
+    def bytes_of(self, kind, count=0):
+        """At least as many as it takes."""
+        if is_record(kind):
+            return sum(self.bytes_of(inner, n) for _, inner, n in self.records[kind]) + 128
+        size = size_of(kind)
+        return BYTES[base_of(kind)] * (4 if size == 3 else size) * (count or 1)
+
+    def add_record(self, text, name, space="", punned=False):
         """Makes a variable of such a type known, with all that is in it."""
         if text.count(".") + text.count("->") < 3:
-            self.scope.append(Variable(text, name, constant))
-        for field, kind, count in dict(self.structs)[name]:
+            self.scope.append(Variable(text, name, space=space, punned=punned))
+        punned = punned or name.startswith("union")
+        for field, kind, count in self.records[name]:
             place = f"{text}.{field}"
-            if kind.startswith("struct"):
-                self.add_struct(place, kind, constant)
+            if is_record(kind):
+                self.add_record(place, kind, space, punned)
             elif count:
-                self.arrays.append(Array(place, kind, count, constant))
+                self.arrays.append(Array(place, kind, count, space, punned))
             else:
-                self.scope.append(Variable(place, kind, constant))
+                self.scope.append(Variable(place, kind, space=space, punned=punned))
 
-    def set_struct(self, text, name):
-        """Assigns all that is in a variable of this type."""
-        union = False
-        for field, kind, count in dict(self.structs)[name]:
+    def set_record(self, text, name):
+        """Assigns all that is in a variable of this type; of a union one member, which has all its bytes."""
+        union = name.startswith("union")
+        fields = self.records[name]
+        for field, kind, count in fields:
             place = f"{text}.{field}"
-            if kind.startswith("struct"):
-                self.set_struct(place, kind)
+            if union and field.partition(".")[0] != fields[0][0].partition(".")[0]:
+                continue
+            if is_record(kind):
+                self.set_record(place, kind)
             elif count:
                 for i in range(count):
                     self.put(f"{place}[{i}] = {self.leaf(kind)};")
-            elif not union:
-                self.put(f"{place} = {self.expression(kind, 1)};")
-            union = field.startswith("x.")
+            else:
+                self.store(place, kind, self.expression(kind, 1), union)
 
     def make_function(self):
         name = f"{self.name}_f{len(self.functions)}"
-        structs = [s for s, _ in self.structs]
-        result = self.pick(structs) if structs and self.chance(30) else self.any_kind()
-        parameters = [(self.any_kind(), False) for _ in range(self.random.randrange(1, 4))]
-        if structs and self.chance(50):
-            parameters.append((self.pick(structs), False))
-        if structs and self.chance(40):
-            parameters.append((self.pick(structs), True))
+        records = list(self.records)
+        result = self.pick(records) if records and self.chance(30) else self.any_kind()
+        parameters = [(self.any_kind(), None) for _ in range(self.random.randrange(1, 4))]
+        if records and self.chance(50):
+            parameters.append((self.pick(records), None))
+        if records and self.chance(40):
+            parameters.append((self.pick(records), self.pick(("", "", LOCAL))))
         if self.chance(40):
-            parameters.append((self.pick(("uint", "int", "ulong")), True))
+            parameters.append((self.pick(("uint", "int", "ulong", "double")), ""))
+        if self.chance(40):
+            parameters.append((self.pick(LOCAL_KINDS), LOCAL))
         return Function(name, result, parameters)
 
     def put_function(self, function):
         outer = (self.scope, self.arrays, self.budget)
         self.scope, self.arrays, self.budget = [], [], self.random.randrange(4, 10)
         texts = []
-        for i, (kind, pointer) in enumerate(function.parameters):
-            texts.append(f"{kind} {'*' if pointer else ''}a{i}")
-            place = f"(*a{i})" if pointer else f"a{i}"
-            if kind.startswith("struct"):
-                self.add_struct(place, kind)
+        for i, (kind, space) in enumerate(function.parameters):
+            texts.append(f"{kind} a{i}" if space is None else f"{space}{kind} *a{i}")
+            place = f"a{i}" if space is None else f"(*a{i})"
+            if is_record(kind):
+                self.add_record(place, kind, space or "")
             else:
-                self.scope.append(Variable(place, kind))
+                self.scope.append(Variable(place, kind, space=space or ""))
         noinline = "__attribute__((noinline)) " if self.chance(35) else ""
         self.lines.append(f"{noinline}{function.result} {function.name}({', '.join(texts)}) {{")
         self.depth = 0
         self.put("uint n = 3;")
         self.scope.append(Variable("n", "uint"))
-        if function.result.startswith("struct"):
+        if is_record(function.result):
             self.put(f"{function.result} r;")
-            self.set_struct("r", function.result)
-            self.add_struct("r", function.result)
+            self.set_record("r", function.result)
+            self.add_record("r", function.result)
             self.returns = lambda: "return r;"
         else:
             self.returns = lambda: f"return {self.expression(function.result, 1)};"
@@ -567,8 +676,8 @@ class Program:
 
     def exchange(self):
         """Each writes a value, and reads another's."""
-        kind = self.pick(("uint", "uint", "ulong", "ushort", "float4", "uint3", "uchar"))
-        name, target = self.locals[kind], self.new_name("v")
+        kind = self.pick(("uint", *LOCAL_KINDS))
+        name, target = f"local_{kind}", self.new_name("v")
         self.put(f"{name}[lid] = {self.expression(kind, 2)};")
         self.put("barrier(CLK_LOCAL_MEM_FENCE);")
         at = self.pick((f"lid + {self.random.randrange(1, 9)}u", "size - 1u - lid", f"lid ^ {self.random.randrange(8)}u",
@@ -579,7 +688,7 @@ class Program:
 
     def reduction(self):
         kind = self.pick(("uint", "ulong"))
-        name, target = self.locals[kind], self.new_name("v")
+        name, target = f"local_{kind}", self.new_name("v")
         sign = self.pick("+^*|&")
         self.put(f"{name}[lid] = {self.expression(kind, 2)};")
         self.put("barrier(CLK_LOCAL_MEM_FENCE);")
@@ -592,7 +701,7 @@ class Program:
         self.scope.append(Variable(target, kind))
 
     def scan(self):
-        name, target = self.locals["uint"], self.new_name("v")
+        name, target = "local_uint", self.new_name("v")
         self.put(f"{name}[lid] = {self.expression('uint', 2)};")
         self.put("barrier(CLK_LOCAL_MEM_FENCE);")
         self.put("for (uint s = 1; s < size; s <<= 1) {")
@@ -604,6 +713,26 @@ class Program:
         self.put(f"uint {target} = {name}[lid];")
         self.put("barrier(CLK_LOCAL_MEM_FENCE);")
         self.scope.append(Variable(target, "uint"))
+
+    def walk(self):
+        """Each writes a value, and goes through others' by a pointer."""
+        kind, target = self.pick(("uint", "ulong", "ushort", "uchar")), self.new_name("v")
+        name, step = f"local_{kind}", self.random.randrange(1, 4)
+        self.put(f"{name}[lid] = {self.expression(kind, 2)};")
+        self.put("barrier(CLK_LOCAL_MEM_FENCE);")
+        self.put(f"{kind} {target} = 3;")
+        self.put("{")
+        self.put(f"    LOCAL const {kind} *at = {name} + ({self.leaf('uint')}) % size, *end = {name} + size;")
+        self.put(f"    for (uint i = 0; i < {self.random.randrange(2, 6)}u && at < end; i++) {{")
+        self.put(f"        {target} = ({kind})(({wide(kind)}){target} * 31u + *at);")
+        self.put(f"        at += end - at > {step} ? {step} : end - at;")
+        self.put("    }")
+        self.put(f"    {target} ^= ({kind})(end - at);")
+        if kind == "uint" and self.chance(50):
+            self.put(f"    {target} += total({name} + lid, min(size - lid, {self.random.randrange(2, 9)}u));")
+        self.put("}")
+        self.put("barrier(CLK_LOCAL_MEM_FENCE);")
+        self.scope.append(Variable(target, kind))
 
     def atomics(self):
         """Each word has one operation, so that the order does not matter."""
@@ -631,7 +760,8 @@ class Program:
         self.put("}")
 
     def together(self):
-        self.pick((self.exchange, self.exchange, self.reduction, self.scan, self.atomics, self.atomics, self.locked))()
+        self.pick((self.exchange, self.exchange, self.walk, self.reduction, self.scan, self.atomics, self.atomics,
+                   self.locked))()
 
     def uniform_part(self):
         """Control flow that all work-items of a group take alike, with barriers inside."""
@@ -660,10 +790,13 @@ class Program:
         self.put("uint lid = (uint)get_local_id(1) * (uint)get_local_size(0) + (uint)get_local_id(0);")
         self.put("uint size = (uint)get_local_size(0) * (uint)get_local_size(1), group = (uint)get_group_id(0);")
         self.put("uint gid = group * size + lid;")
-        self.locals = {}
-        for kind in ("uint", "ulong", "ushort", "float4", "uint3", "uchar"):
-            self.locals[kind] = f"local_{kind}"
+        for kind in LOCAL_KINDS:
             self.put(f"local {kind} local_{kind}[{x * y}];")
+        self.put(f"local uint local_block[{x * y}][{LOCAL_BLOCK}];")
+        records = {kind: f"local_{kind.split()[1]}" for kind in self.records
+                   if self.bytes_of(kind) * x * y * len(self.records) <= LOCAL_RECORD_BYTES}
+        for kind, name in records.items():
+            self.put(f"local {kind} {name}[{x * y}];")
         self.put("local uint counts[8], guarded[2], lock;")
         self.put("if (lid == 0) { lock = 0; guarded[0] = 5; guarded[1] = uniform; "
                  "for (uint i = 0; i < 8; i++) { counts[i] = i * 99u; } }")
@@ -674,12 +807,26 @@ class Program:
         self.put(f"const uint power = {power};")
         for name, kind in (("lid", "uint"), ("gid", "uint"), ("uniform", "uint"), ("group", "uint"), ("size", "uint")):
             self.scope.append(Variable(name, kind, constant=True))
-        for kind in ("uint", "uint", "int", "ulong", "long", "uchar", "short", "float", self.any_kind(), "uint4"):
+        for kind in ("uint", "uint", "int", "ulong", "long", "uchar", "short", *FLOATS, self.any_kind(), "uint4"):
             name = self.new_name("v")
-            start = {"uint": "in[gid]", "ulong": "in[gid] * 12345678901ul", "float": "(float)in[gid] * 0.25f"}
+            start = {"uint": "in[gid]", "ulong": "in[gid] * 12345678901ul", "float": "(float)in[gid] * 0.25f",
+                     "double": "(double)in[gid] * 0.1"}
             self.put(f"{kind} {name} = {start.get(kind, f'({kind})(in[gid] >> {self.random.randrange(9)})')};"
                      if size_of(kind) == 1 else f"{kind} {name} = ({kind})({self.literal(base_of(kind))});")
             self.scope.append(Variable(name, kind))
+
+        self.begin_local(records)
+
+    def begin_local(self, records):
+        """Every work-item's places in local memory: elements with its number."""
+        for kind in LOCAL_KINDS:
+            self.put(f"local_{kind}[lid] = {self.leaf(kind)};")
+            self.scope.append(Variable(f"local_{kind}[lid]", kind, space=LOCAL))
+        self.put(f"for (uint i = 0; i < {LOCAL_BLOCK}u; i++) {{ local_block[lid][i] = in[gid] * i; }}")
+        self.arrays.append(Array("local_block[lid]", "uint", LOCAL_BLOCK, LOCAL))
+        for kind, name in records.items():
+            self.set_record(f"{name}[lid]", kind)
+            self.add_record(f"{name}[lid]", kind, LOCAL)
 
     def declare_private(self):
         big = self.chance(15)
@@ -689,11 +836,11 @@ class Program:
             self.put(f"{kind} {name}[{count}];")
             self.put(f"for (uint i = 0; i < {count}u; i++) {{ {name}[i] = ({kind})({self.leaf('uchar')}); }}")
             self.arrays.append(Array(name, kind, count))
-        for kind in [s for s, _ in self.structs] * 2:
+        for kind in list(self.records) * 2:
             name = self.new_name("s")
             self.put(f"{kind} {name};")
-            self.set_struct(name, kind)
-            self.add_struct(name, kind)
+            self.set_record(name, kind)
+            self.add_record(name, kind)
 
     def hash_of(self, text, kind):
         base = base_of(kind)
@@ -701,8 +848,9 @@ class Program:
             for i in range(size_of(kind)):
                 self.hash_of(f"{text}.s{LETTERS[i]}", base)
         else:
-            word = f"bits({text})" if base == "float" else f"(uint){text}"
-            self.put(f"h = blend(h, {text});" if base in ("long", "ulong") else f"h = h * 31u + {word};")
+            word = f"bits_{base}({text})" if base in FLOATS else f"(uint){text}"
+            word = text if base in ("long", "ulong") else word
+            self.put(f"h = blend(h, {word});" if BYTES[base] == 8 else f"h = h * 31u + {word};")
 
     def finish(self):
         self.put("barrier(CLK_LOCAL_MEM_FENCE);")
@@ -724,8 +872,8 @@ class Program:
 
     def text(self):
         groups, x, y = self.shape()
-        for _ in range(self.random.randrange(0, 3)):
-            self.make_struct()
+        for _ in range(self.random.randrange(0, 4)):
+            self.make_record()
         for _ in range(self.random.randrange(0, 4)):
             function = self.make_function()
             self.put_function(function)

@@ -4,6 +4,7 @@
  * on elements, or written out.
  */
 #pragma OPENCL FP_CONTRACT OFF
+#pragma OPENCL EXTENSION cl_khr_fp64 : enable
 
 #define CLK_LOCAL_MEM_FENCE 1
 #define CLK_GLOBAL_MEM_FENCE 2
@@ -29,6 +30,7 @@ VECTORS(uint)
 VECTORS(long)
 VECTORS(ulong)
 VECTORS(float)
+VECTORS(double)
 
 uint host_group(void);
 uint host_item(uint dimension);
@@ -49,7 +51,6 @@ void host_barrier(void);
 #define ceil(a) __builtin_elementwise_ceil(a)
 #define trunc(a) __builtin_elementwise_trunc(a)
 #define rint(a) __builtin_elementwise_rint(a)
-#define fma(a, b, c) __builtin_elementwise_fma(a, b, c)
 #define select(a, b, c) ((c) ? (b) : (a))
 
 #define INTEGER(type, utype, bits)                                                                        \
@@ -108,6 +109,11 @@ VECTOR_INTEGER(3)
 VECTOR_INTEGER(4)
 VECTOR_INTEGER(8)
 VECTOR_INTEGER(16)
+
+#define FUSED(type) OVER type fma(type a, type b, type c) { return __builtin_elementwise_fma(a, b, c); }
+#define ALL_FUSED(type) FUSED(type) FUSED(type##2) FUSED(type##3) FUSED(type##4) FUSED(type##8) FUSED(type##16)
+ALL_FUSED(float)
+ALL_FUSED(double)
 
 #define convert(x, type) __builtin_convertvector(x, type)
 #define as(x, type) __builtin_astype(x, type)
@@ -212,5 +218,18 @@ static uint atomic_cmpxchg(volatile uint *p, uint c, uint v) { uint old = *p; *p
 #define as_float8(x) as(x, float8)
 #define convert_float16(x) convert(x, float16)
 #define as_float16(x) as(x, float16)
+#define convert_double2(x) convert(x, double2)
+#define as_double2(x) as(x, double2)
+#define convert_double3(x) convert(x, double3)
+#define as_double3(x) as(x, double3)
+#define convert_double4(x) convert(x, double4)
+#define as_double4(x) as(x, double4)
+#define convert_double8(x) convert(x, double8)
+#define as_double8(x) as(x, double8)
+#define convert_double16(x) convert(x, double16)
+#define as_double16(x) as(x, double16)
 #define as_uint(x) as(x, uint)
 #define as_int(x) as(x, int)
+#define as_ulong(x) as(x, ulong)
+#define as_float(x) as(x, float)
+#define as_double(x) as(x, double)
