@@ -9,6 +9,7 @@
  *   RO_VA      64 KiB of VRAM, read-only
  *   PROT_VA    64 KiB that lie in the protected range
  *   SYS_VA     SYS_PAGES pages of system memory, written, with atomics
+ *   LOCAL_VA   LOCAL_SIZE of VRAM: what threads have as local memory, 16 KiB for each of 128
  */
 #ifndef TESTS_ENGINE_RIG_H
 #define TESTS_ENGINE_RIG_H
@@ -31,7 +32,7 @@
 #define PLAIN_AT (HEAP_AT + 0x400000u)
 #define RO_AT (HEAP_AT + 0x410000u)
 #define LOCAL_AT (HEAP_AT + 0x500000u)
-#define LOCAL_SIZE 0x100000u
+#define LOCAL_SIZE 0x200000u
 #define SYS_PAGES 16u
 #define SLOTS 4u
 #define CONTEXT 1u
