@@ -22,7 +22,7 @@ struct chains {
     struct chain_entry {
         LLVMValueRef value;
         uint32_t number;
-    } *entries;
+    } * entries;
     uint32_t mask;
 };
 

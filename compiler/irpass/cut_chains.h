@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Cuts long chains of integers while LLVM's loop passes run: for each loop they look at all that its bounds depend on. */
+/* Cuts long chains of integers while LLVM's loop passes run, which follow them anew for each loop. */
 #ifndef COMPILER_IRPASS_CUT_CHAINS_H
 #define COMPILER_IRPASS_CUT_CHAINS_H
 
