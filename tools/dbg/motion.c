@@ -157,7 +157,7 @@ static void say_event(struct session *session, const struct ppu_debug_event *eve
 }
 
 /* The breakpoint is where the warp of the focus has stopped: the device's number may have been another one's before. */
-static bool is_place_of(const struct session *session, const struct point *point, uint32_t insn)
+static bool is_stop_at(const struct session *session, const struct point *point, uint32_t insn)
 {
     return points_has_site(point, session->focus.task.code_va + (uint64_t)insn * PPU_INSN_BYTES);
 }
@@ -186,7 +186,7 @@ bool motion_look_at(struct session *session, const struct ppu_debug_event *event
     } else if (!is_watch) {
         return false;
     }
-    if ((point && is_break && (!is_place_of(session, point, event->pc) || !condition_holds(session, point))) ||
+    if ((point && is_break && (!is_stop_at(session, point, event->pc) || !condition_holds(session, point))) ||
         (event->why == PPU_DEBUG_ENTERED && (!session_loaded(session) || !session_loaded(session)->info))) {
         return false; /* kernels of the library itself have no source */
     }
