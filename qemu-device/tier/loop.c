@@ -7,6 +7,7 @@
  */
 #include "qemu-device/tier/loop.h"
 #include "qemu-device/core/sm/prologue.h"
+#include "qemu-device/tier/gather.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -313,7 +314,7 @@ static void choose_groups(struct loop *l)
     for (uint32_t reg = 0; reg < PPU_MAX_VREGS; reg++) {
         named += l->reg_named[reg];
     }
-    l->groups = l->gathers ? LOOP_PASS : 1;
+    l->groups = l->gathers ? GATHER_GROUPS : 1;
     while (!l->gathers && 2 * l->groups <= groups && 2 * l->groups * named <= l->t->room) {
         l->groups *= 2;
     }

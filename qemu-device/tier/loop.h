@@ -21,7 +21,6 @@
 #define LOOP_PAGES 16u         /* scalar loads */
 #define LOOP_MOST_ROWS 16u     /* loads of rows */
 #define LOOP_MOST_GATHERS 48u  /* words that lanes load from anywhere */
-#define LOOP_PASS (PPU_LANES / TIER_CHUNK) /* groups of a pass, whose transactions are counted together */
 
 /* How NaNs of a register are where a block begins. */
 enum flow {
@@ -95,7 +94,6 @@ void loop_write(struct loop *l);
 LLVMValueRef loop_lanes_place(const struct loop *l, uint32_t reg, uint32_t group);
 /* Where bits of a group are, of a set of lanes at `set`. */
 LLVMValueRef loop_set_place(const struct loop *l, LLVMValueRef set, uint32_t group);
-LLVMValueRef loop_bits(const struct loop *l, LLVMValueRef mask);
 LLVMValueRef loop_get(const struct loop *l, LLVMTypeRef type, LLVMValueRef variable);
 void loop_put(const struct loop *l, LLVMValueRef value, LLVMValueRef variable);
 /* A predicate's lanes, of an operand that may negate it. */

@@ -22,11 +22,6 @@ void loop_put(const struct loop *l, LLVMValueRef value, LLVMValueRef variable)
     LLVMBuildStore(l->t->builder, value, variable);
 }
 
-LLVMValueRef loop_bits(const struct loop *l, LLVMValueRef mask)
-{
-    return LLVMBuildBitCast(l->t->builder, mask, l->t->i16, "");
-}
-
 LLVMValueRef loop_pred(const struct loop *l, uint32_t operand, uint32_t group)
 {
     const struct writer *const t = l->t;

@@ -100,7 +100,7 @@ static LLVMValueRef any(const struct loop *l, LLVMValueRef sets[LOOP_GROUPS])
     for (uint32_t group = 0; group < l->groups; group++) {
         all = LLVMBuildOr(l->t->builder, all, sets[group], "");
     }
-    return LLVMBuildICmp(l->t->builder, LLVMIntNE, loop_bits(l, all), LLVMConstNull(l->t->i16), "");
+    return LLVMBuildICmp(l->t->builder, LLVMIntNE, write_mask_bits(l->t, all), LLVMConstNull(l->t->i16), "");
 }
 
 /* Counts what the active lanes have executed since they were counted last. */
@@ -111,7 +111,7 @@ static void count_lanes(const struct loop *l)
     LLVMValueRef more = LLVMBuildSub(t->builder, get32(l, l->done), get32(l, l->since), "");
 
     for (uint32_t group = 0; group < l->groups; group++) {
-        LLVMValueRef bits = loop_bits(l, loop_get(l, t->mask, l->active[group]));
+        LLVMValueRef bits = write_mask_bits(l->t, loop_get(l, t->mask, l->active[group]));
         LLVMValueRef one = write_popcount(t, bits);
         sum = LLVMBuildAdd(t->builder, sum, LLVMBuildZExt(t->builder, one, t->i32, ""), "");
     }
@@ -155,7 +155,7 @@ static void store_set(const struct loop *l, LLVMValueRef sets[LOOP_GROUPS])
                 LLVMValueRef place = loop_set_place(l, pred_set(l, pred), group);
                 LLVMValueRef old = LLVMBuildBitCast(t->builder, write_load(t, t->i16, place), t->mask, "");
                 LLVMValueRef now = loop_get(l, t->mask, l->pred[pred][group]);
-                write_store(t, loop_bits(l, LLVMBuildSelect(t->builder, sets[group], now, old, "")), place);
+                write_store(t, write_mask_bits(l->t, LLVMBuildSelect(t->builder, sets[group], now, old, "")), place);
             }
         }
     }
@@ -323,7 +323,8 @@ static void write_leave(struct loop *l, uint32_t n, uint32_t which)
     store_set(l, sets);
     for (uint32_t group = 0; group < l->groups; group++) {
         LLVMValueRef place = loop_set_place(l, l->left[which], group);
-        LLVMValueRef all = LLVMBuildOr(t->builder, write_load(t, t->i16, place), loop_bits(l, sets[group]), "");
+        LLVMValueRef all =
+            LLVMBuildOr(t->builder, write_load(t, t->i16, place), write_mask_bits(l->t, sets[group]), "");
         write_store(t, all, place);
         rest[group] = LLVMBuildAnd(t->builder, loop_get(l, t->mask, l->active[group]),
                                    LLVMBuildNot(t->builder, sets[group], ""), "");
@@ -753,7 +754,7 @@ static void refuse_floats(struct loop *l)
         }
     }
     LLVMValueRef set = LLVMBuildICmp(t->builder, LLVMIntNE, differ, LLVMConstNull(t->lanes), "");
-    refuse(l, LLVMBuildICmp(t->builder, LLVMIntNE, loop_bits(l, set), LLVMConstNull(t->i16), ""));
+    refuse(l, LLVMBuildICmp(t->builder, LLVMIntNE, write_mask_bits(l->t, set), LLVMConstNull(t->i16), ""));
 }
 
 /* The type of tokens that an instruction lets lanes wait for. */

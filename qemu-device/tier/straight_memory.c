@@ -2,9 +2,12 @@
 /* Writes loads and stores of straight units. */
 #include "ppu/macros.h"
 #include "qemu-device/core/sm/found_pages.h"
+#include "qemu-device/tier/gather.h"
 #include "qemu-device/tier/operand.h"
 #include "qemu-device/tier/place.h"
 #include "qemu-device/tier/straight.h"
+
+#include <string.h>
 
 /* ---- where lanes load and store ---- */
 
@@ -20,14 +23,9 @@ struct lies {
     LLVMValueRef page;                                        /* struct page */
 };
 
-static LLVMValueRef chunk_bits(const struct straight *s, LLVMValueRef mask)
-{
-    return LLVMBuildBitCast(s->t->builder, mask, s->t->i16, "");
-}
-
 static LLVMValueRef all_hold(const struct straight *s, LLVMValueRef mask)
 {
-    return LLVMBuildICmp(s->t->builder, LLVMIntEQ, chunk_bits(s, mask), LLVMConstAllOnes(s->t->i16), "");
+    return LLVMBuildICmp(s->t->builder, LLVMIntEQ, write_mask_bits(s->t, mask), LLVMConstAllOnes(s->t->i16), "");
 }
 
 static LLVMValueRef first_lane(const struct straight *s, LLVMValueRef lanes)
@@ -54,10 +52,20 @@ LLVMValueRef straight_executing(struct straight *s, uint32_t n)
     LLVMValueRef set = write_i32(s->t, 0);
 
     for (uint32_t i = 0; guard != 0 && i < STRAIGHT_CHUNKS; i++) {
-        LLVMValueRef bits = LLVMBuildZExt(b, chunk_bits(s, chunk_executing(&s->chunk[i], guard)), s->t->i32, "");
+        LLVMValueRef bits =
+            LLVMBuildZExt(b, write_mask_bits(s->t, chunk_executing(&s->chunk[i], guard)), s->t->i32, "");
         set = LLVMBuildOr(b, set, LLVMBuildShl(b, bits, write_i32(s->t, i * TIER_CHUNK), ""), "");
     }
     return guard != 0 ? LLVMBuildAnd(b, set, s->alive, "") : s->alive;
+}
+
+/* Lanes of a pass, of one chunk. */
+static LLVMValueRef set_of_chunk(const struct straight *s, LLVMValueRef set, uint32_t chunk)
+{
+    const struct writer *const t = s->t;
+    LLVMValueRef bits = LLVMBuildLShr(t->builder, set, write_i32(t, chunk * TIER_CHUNK), "");
+
+    return LLVMBuildBitCast(t->builder, LLVMBuildTrunc(t->builder, bits, t->i16, ""), t->mask, "");
 }
 
 /*
@@ -367,22 +375,37 @@ static void load_pairs(struct straight *s, uint32_t n, const struct lies *lies, 
     way->lines = write_popcount(t, lies->set); /* as lanes do not follow one another */
 }
 
+static void fail_when(void *owner, LLVMValueRef fails, uint32_t n)
+{
+    struct straight *const s = owner;
+
+    (void)n;
+    same_unless(&s->same, fails);
+}
+
 static void load_wherever(struct straight *s, uint32_t n, const struct lies *lies, struct way *way)
 {
-    const struct ppu_insn *const insn = straight_insn(s, n);
-    const struct writer *const t = s->t;
-    LLVMValueRef arguments[] = { t->x,       straight_code(s, n),       t->calls, lies->page,
-                                 s->request, write_i32(t, insn->width), s->value };
+    struct gather a = gather_of(s->t, n);
+    struct gather_window window = { .base = NULL };
+    struct gather_pass pass;
 
-    write_request(s, n, lies);
-    same_unless(&s->same, LLVMBuildNot(t->builder, write_kit(s->t, "kit_load_pass", arguments, 7), ""));
+    a.page = lies->page;
+    a.request = s->request;
+    a.values = s->value;
+    a.base = s->base[n];
+    a.unless = fail_when;
+    a.owner = s;
     for (uint32_t i = 0; i < STRAIGHT_CHUNKS; i++) {
-        for (uint32_t word = 0; word < insn->wd; word++) {
-            const uint64_t at = (word * PPU_LANES + i * TIER_CHUNK) * sizeof(uint32_t);
-            way->words[i][word] = write_load(t, t->lanes, write_field(t, s->value, at));
-        }
+        a.low[i] = lies->low[i];
+        a.high[i] = lies->high[i];
+        a.set[i] = set_of_chunk(s, lies->set, i);
     }
-    way->lines = lines_of_request(s);
+    if (!lies->high[0]) {
+        window = gather_window(&a, a.base);
+    }
+    gather_load(&a, &window, &pass);
+    memcpy(way->words, pass.words, sizeof(pass.words));
+    way->lines = pass.lines;
 }
 
 /* Registers are what one of the ways gave. */
@@ -547,15 +570,6 @@ static void masked_store(const struct straight *s, LLVMValueRef values, LLVMValu
     LLVMValueRef arguments[] = { values, to, write_i32(t, align), set };
 
     write_intrinsic(t, "llvm.masked.store", types, 2, arguments, 4);
-}
-
-/* Lanes of a pass, of one chunk. */
-static LLVMValueRef set_of_chunk(const struct straight *s, LLVMValueRef set, uint32_t chunk)
-{
-    const struct writer *const t = s->t;
-    LLVMValueRef bits = LLVMBuildLShr(t->builder, set, write_i32(t, chunk * TIER_CHUNK), "");
-
-    return LLVMBuildBitCast(t->builder, LLVMBuildTrunc(t->builder, bits, t->i16, ""), t->mask, "");
 }
 
 static void store_row(const struct straight *s, uint32_t n, LLVMValueRef words[KIT_MOST_WORDS], LLVMValueRef host,

@@ -73,6 +73,20 @@ LLVMValueRef write_splat(const struct writer *t, LLVMValueRef word)
     return LLVMBuildShuffleVector(t->builder, first, LLVMGetPoison(t->lanes), LLVMConstNull(t->lanes), "");
 }
 
+LLVMValueRef write_mask_bits(const struct writer *t, LLVMValueRef mask)
+{
+    return LLVMBuildBitCast(t->builder, mask, t->i16, "");
+}
+
+/* LLVM 19 combines a mask that is the same for all lanes with others for ever, unless it is hidden that it is one. */
+LLVMValueRef write_both(const struct writer *t, LLVMValueRef a, LLVMValueRef b)
+{
+    LLVMValueRef bits = LLVMBuildFreeze(t->builder, write_mask_bits(t, a), "");
+    LLVMValueRef other = LLVMBuildFreeze(t->builder, write_mask_bits(t, b), "");
+
+    return LLVMBuildBitCast(t->builder, LLVMBuildAnd(t->builder, bits, other, ""), t->mask, "");
+}
+
 LLVMValueRef write_call(const struct writer *t, size_t which, LLVMTypeRef result, LLVMValueRef *arguments,
                         uint32_t count)
 {

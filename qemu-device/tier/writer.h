@@ -48,6 +48,10 @@ void write_store(const struct writer *t, LLVMValueRef value, LLVMValueRef pointe
 LLVMValueRef write_load_shared(const struct writer *t, LLVMTypeRef type, LLVMValueRef pointer, uint32_t align);
 void write_store_shared(const struct writer *t, LLVMValueRef value, LLVMValueRef pointer, uint32_t align);
 LLVMValueRef write_splat(const struct writer *t, LLVMValueRef word);
+/* The lanes of a mask; i16. */
+LLVMValueRef write_mask_bits(const struct writer *t, LLVMValueRef mask);
+/* Lanes that two masks have, one of which may be the same for all lanes. */
+LLVMValueRef write_both(const struct writer *t, LLVMValueRef a, LLVMValueRef b);
 /* One of struct tier_calls, of at most WRITE_ARGUMENTS. */
 LLVMValueRef write_call(const struct writer *t, size_t which, LLVMTypeRef result, LLVMValueRef *arguments,
                         uint32_t count);

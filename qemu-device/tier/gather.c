@@ -1,0 +1,451 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Writes loads of the lanes of a pass, wherever these lie. Each group of lanes is looked at when it loads: it may be a
+ * row, or all at one place, or have to be gathered. What does not lie in the page that the load found last is the
+ * kit's.
+ */
+#include "qemu-device/tier/gather.h"
+#include "qemu-device/core/sm/found_pages.h"
+#include "qemu-device/tier/operand.h"
+
+#define MOST_BEHIND 0x7fffff00u /* bytes from the begin of a window; such distances are no negative numbers */
+
+struct gather gather_of(struct writer *t, uint32_t n)
+{
+    const struct ppu_insn *const insn = &t->unit->insn[n].insn;
+    const uint32_t bytes = ppu_width_bytes(insn->width);
+
+    return (struct gather){
+        .t = t,
+        .insn = insn,
+        .n = n,
+        .bytes = bytes,
+        .align = bytes < sizeof(uint32_t) ? bytes : (uint32_t)sizeof(uint32_t),
+        .words = bytes < sizeof(uint32_t) ? 1 : bytes / (uint32_t)sizeof(uint32_t),
+    };
+}
+
+static LLVMValueRef both(const struct gather *a, LLVMValueRef x, LLVMValueRef y)
+{
+    return LLVMBuildAnd(a->t->builder, x, y, "");
+}
+
+static LLVMValueRef not_of(const struct gather *a, LLVMValueRef x)
+{
+    return LLVMBuildNot(a->t->builder, x, "");
+}
+
+/* i1: all lanes of the mask are set. */
+static LLVMValueRef all_of(const struct gather *a, LLVMValueRef mask)
+{
+    const struct writer *const t = a->t;
+
+    return LLVMBuildICmp(t->builder, LLVMIntEQ, write_mask_bits(a->t, mask), LLVMConstAllOnes(t->i16), "");
+}
+
+static LLVMValueRef wide(const struct gather *a, LLVMValueRef word)
+{
+    return LLVMBuildZExt(a->t->builder, word, a->t->i64, "");
+}
+
+/* The lane of a number that is known when the code runs. */
+static LLVMValueRef lane_of(const struct gather *a, LLVMValueRef lanes, LLVMValueRef number)
+{
+    return LLVMBuildExtractElement(a->t->builder, lanes, number, "");
+}
+
+/* Numbers of the lanes of a group, each so many times. */
+static LLVMValueRef numbers(const struct gather *a, uint32_t step)
+{
+    LLVMValueRef number[TIER_CHUNK];
+
+    for (uint32_t i = 0; i < TIER_CHUNK; i++) {
+        number[i] = write_i32(a->t, i * step);
+    }
+    return LLVMConstVector(number, TIER_CHUNK);
+}
+
+/* ---- windows ---- */
+
+static LLVMValueRef least(const struct gather *a, LLVMValueRef x, LLVMValueRef y)
+{
+    LLVMBuilderRef b = a->t->builder;
+
+    return LLVMBuildSelect(b, LLVMBuildICmp(b, LLVMIntULT, x, y, ""), x, y, "");
+}
+
+static struct gather_window window_of_page(const struct gather *a, LLVMValueRef base)
+{
+    const struct writer *const t = a->t;
+    LLVMBuilderRef b = t->builder;
+    LLVMValueRef page = a->page;
+    LLVMValueRef first = write_load(t, t->i64, write_field(t, page, offsetof(struct page, first)));
+    LLVMValueRef bytes = write_load(t, t->i64, write_field(t, page, offsetof(struct page, bytes)));
+    LLVMValueRef host = write_load(t, t->ptr, write_field(t, page, offsetof(struct page, host)));
+    LLVMValueRef last = LLVMBuildSub(b, bytes, write_i64(t, a->bytes), "");
+    LLVMValueRef behind = LLVMBuildSub(b, base, first, "");
+    LLVMValueRef within = LLVMBuildICmp(b, LLVMIntULE, behind, last, "");
+    LLVMValueRef zero = write_i64(t, 0), before = LLVMBuildSub(b, first, base, "");
+    LLVMValueRef skipped = LLVMBuildSelect(b, within, behind, zero, "");
+    LLVMValueRef limit = least(a, LLVMBuildSub(b, last, skipped, ""), write_i64(t, MOST_BEHIND));
+    LLVMValueRef far = LLVMBuildICmp(b, LLVMIntUGT, before, write_i64(t, MOST_BEHIND), "");
+    LLVMValueRef odd = LLVMBuildAnd(b, base, write_i64(t, a->align - 1), "");
+    LLVMValueRef wrong = LLVMBuildAnd(b, far, not_of(a, within), "");
+
+    wrong = LLVMBuildOr(b, wrong, LLVMBuildICmp(b, LLVMIntULT, bytes, write_i64(t, a->bytes), ""), "");
+    wrong = LLVMBuildOr(b, wrong, LLVMBuildICmp(b, LLVMIntNE, odd, zero, ""), "");
+    return (struct gather_window){
+        .base = base,
+        .near = write_behind(t, host, skipped),
+        .more = LLVMBuildTrunc(b, LLVMBuildSelect(b, within, zero, behind, ""), t->i32, ""),
+        .limit = LLVMBuildTrunc(b, limit, t->i32, ""),
+        .wrong = wrong,
+    };
+}
+
+static struct gather_window window_of_shared(const struct gather *a, LLVMValueRef base)
+{
+    const struct writer *const t = a->t;
+    LLVMBuilderRef b = t->builder;
+    LLVMValueRef bytes = a->shared_bytes;
+    LLVMValueRef limit = LLVMBuildSub(b, bytes, write_i32(t, a->bytes), "");
+    LLVMValueRef odd = LLVMBuildAnd(b, base, write_i64(t, a->align - 1), "");
+    LLVMValueRef wrong = LLVMBuildICmp(b, LLVMIntULT, bytes, write_i32(t, a->bytes), "");
+
+    return (struct gather_window){
+        .base = base,
+        .near = a->shared,
+        .more = LLVMBuildTrunc(b, base, t->i32, ""),
+        .limit = least(a, limit, write_i32(t, MOST_BEHIND)),
+        .wrong = LLVMBuildOr(b, wrong, LLVMBuildICmp(b, LLVMIntNE, odd, write_i64(t, 0), ""), ""),
+    };
+}
+
+struct gather_window gather_window(const struct gather *a, LLVMValueRef base)
+{
+    return a->shared ? window_of_shared(a, base) : window_of_page(a, base);
+}
+
+/* Lanes that are not in the window, or odd. */
+static LLVMValueRef wrong_lanes(const struct gather *a, struct gather_group *g, LLVMValueRef low)
+{
+    const struct writer *const t = a->t;
+    LLVMBuilderRef b = t->builder;
+    LLVMValueRef wrong = LLVMConstNull(t->mask);
+
+    if (a->insn->indexed) {
+        const uint32_t log2 = (uint32_t)__builtin_ctz(a->bytes);
+        LLVMValueRef most = write_splat(t, write_i32(t, MOST_BEHIND >> log2));
+        wrong = LLVMBuildICmp(b, LLVMIntUGT, low, most, "");
+        low = LLVMBuildShl(b, low, write_splat(t, write_i32(t, log2)), "");
+    } else if (a->align > 1) {
+        LLVMValueRef odd = LLVMBuildAnd(b, low, write_splat(t, write_i32(t, a->align - 1)), "");
+        wrong = LLVMBuildICmp(b, LLVMIntNE, odd, LLVMConstNull(t->lanes), "");
+    }
+    g->sum = LLVMBuildAdd(b, low, write_splat(t, g->window.more), "");
+    return LLVMBuildOr(b, wrong, LLVMBuildICmp(b, LLVMIntUGT, g->sum, write_splat(t, g->window.limit), ""), "");
+}
+
+/* The base of a group whose lanes have upper halves: those of the first, which all must have. */
+static LLVMValueRef wide_base(const struct gather *a, const struct gather_group *g, LLVMValueRef high,
+                              LLVMValueRef *differ)
+{
+    const struct writer *const t = a->t;
+    LLVMValueRef one = lane_of(a, high, g->first);
+
+    *differ = LLVMBuildICmp(t->builder, LLVMIntNE, high, write_splat(t, one), "");
+    return LLVMBuildAdd(t->builder, a->base, LLVMBuildShl(t->builder, wide(a, one), write_i64(t, 32), ""), "");
+}
+
+static void look_for_patterns(const struct gather *a, struct gather_group *g)
+{
+    const struct writer *const t = a->t;
+    LLVMBuilderRef b = t->builder;
+    LLVMValueRef others = not_of(a, g->set);
+    LLVMValueRef some = LLVMBuildICmp(b, LLVMIntNE, write_mask_bits(a->t, g->set), LLVMConstNull(t->i16), "");
+    LLVMValueRef length = write_i32(t, (TIER_CHUNK - 1) * a->bytes);
+
+    g->head = lane_of(a, g->sum, g->first);
+    g->start = LLVMBuildSub(b, g->head, LLVMBuildMul(b, g->first, write_i32(t, a->bytes), ""), "");
+    LLVMValueRef expected = LLVMBuildAdd(b, write_splat(t, g->start), numbers(a, a->bytes), "");
+    LLVMValueRef follows = LLVMBuildICmp(b, LLVMIntEQ, g->sum, expected, "");
+    LLVMValueRef same = LLVMBuildICmp(b, LLVMIntEQ, g->sum, write_splat(t, g->head), "");
+    g->row = both(a, some, all_of(a, LLVMBuildOr(b, follows, others, "")));
+    g->alike = both(a, some, all_of(a, LLVMBuildOr(b, same, others, "")));
+    LLVMValueRef has = LLVMBuildICmp(b, LLVMIntUGE, g->window.limit, length, "");
+    LLVMValueRef room = LLVMBuildSub(b, g->window.limit, length, "");
+    has = both(a, has, LLVMBuildICmp(b, LLVMIntULE, g->start, room, ""));
+    g->in_row = both(a, g->row, has);
+}
+
+/* The group is looked for in its window. */
+static void look_at_group(const struct gather *a, uint32_t group, const struct gather_window *window,
+                          struct gather_group *g)
+{
+    const struct writer *const t = a->t;
+    LLVMBuilderRef b = t->builder;
+    LLVMValueRef high = a->high[group], differ = LLVMConstNull(t->mask);
+    LLVMTypeRef word = t->i32;
+
+    g->set = a->set[group];
+    LLVMValueRef bits = LLVMBuildZExt(b, write_mask_bits(t, g->set), t->i32, "");
+    LLVMValueRef arguments[2] = { LLVMBuildOr(b, bits, write_i32(t, 1u << (TIER_CHUNK - 1)), ""),
+                                  LLVMConstInt(t->i1, 1, false) };
+    g->first = write_intrinsic(t, "llvm.cttz", &word, 1, arguments, 2);
+    g->window = high ? gather_window(a, wide_base(a, g, high, &differ)) : *window;
+    LLVMValueRef wrong = LLVMBuildOr(b, wrong_lanes(a, g, a->low[group]), differ, "");
+    wrong = LLVMBuildICmp(b, LLVMIntNE, write_mask_bits(t, write_both(t, wrong, g->set)), LLVMConstNull(t->i16), "");
+    g->wrong = LLVMBuildOr(b, wrong, g->window.wrong, "");
+}
+
+/* ---- values ---- */
+
+static void load_row(const struct gather *a, const struct gather_group *g, LLVMValueRef words[KIT_MOST_WORDS])
+{
+    const struct writer *const t = a->t;
+    LLVMValueRef from = write_behind(t, g->window.near, wide(a, g->start));
+    LLVMTypeRef one = write_width_type(t, a->insn->width);
+    LLVMValueRef all = write_load_shared(t, LLVMVectorType(one, TIER_CHUNK * a->words), from, a->align);
+
+    if (a->words == 1) {
+        words[0] = write_widened(t, all, a->insn->width, t->lanes);
+        return;
+    }
+    for (uint32_t word = 0; word < a->words; word++) {
+        LLVMValueRef pick[TIER_CHUNK];
+        for (uint32_t i = 0; i < TIER_CHUNK; i++) {
+            pick[i] = write_i32(t, i * a->words + word);
+        }
+        words[word] = LLVMBuildShuffleVector(t->builder, all, all, LLVMConstVector(pick, TIER_CHUNK), "");
+    }
+}
+
+static void load_alike(const struct gather *a, const struct gather_group *g, LLVMValueRef words[KIT_MOST_WORDS])
+{
+    const struct writer *const t = a->t;
+    LLVMValueRef from = write_behind(t, g->window.near, wide(a, g->head));
+
+    for (uint32_t word = 0; word < a->words; word++) {
+        words[word] = write_splat(t, write_word_of(t, from, a->insn->width, word));
+    }
+}
+
+/* Words of the set's lanes, each at `from` + its distance, which is no negative number. */
+static LLVMValueRef gather_words(const struct gather *a, const struct gather_group *g, LLVMValueRef from,
+                                 LLVMValueRef distance)
+{
+    const struct writer *const t = a->t;
+    LLVMTypeRef longs = LLVMVectorType(t->i64, TIER_CHUNK), pointers = LLVMVectorType(t->ptr, TIER_CHUNK);
+    LLVMTypeRef types[2] = { t->lanes, pointers };
+    LLVMValueRef at = write_behind(t, from, LLVMBuildSExt(t->builder, distance, longs, ""));
+    LLVMValueRef arguments[4] = { at, write_i32(t, 4), g->set, LLVMConstNull(t->lanes) };
+
+    return write_intrinsic(t, "llvm.masked.gather", types, 2, arguments, 4);
+}
+
+/* Bytes and halves lie in words: those are gathered. */
+static LLVMValueRef gather_parts(const struct gather *a, const struct gather_group *g)
+{
+    const struct writer *const t = a->t;
+    LLVMBuilderRef b = t->builder;
+    const bool negative = a->insn->width == PPU_WIDTH_S8 || a->insn->width == PPU_WIDTH_S16;
+    LLVMValueRef near = LLVMBuildPtrToInt(b, g->window.near, t->i64, "");
+    LLVMValueRef odd = LLVMBuildTrunc(b, LLVMBuildAnd(b, near, write_i64(t, 3), ""), t->i32, "");
+    LLVMValueRef from = write_behind(t, g->window.near, LLVMBuildNeg(b, wide(a, odd), ""));
+    LLVMValueRef sum = LLVMBuildAdd(b, g->sum, write_splat(t, odd), "");
+    LLVMValueRef three = write_splat(t, write_i32(t, 3)), unused = write_splat(t, write_i32(t, 32 - 8 * a->bytes));
+    LLVMValueRef words = gather_words(a, g, from, LLVMBuildAnd(b, sum, LLVMBuildNot(b, three, ""), ""));
+    LLVMValueRef bits = LLVMBuildShl(b, LLVMBuildAnd(b, sum, three, ""), three, "");
+
+    words = LLVMBuildShl(b, LLVMBuildLShr(b, words, bits, ""), unused, "");
+    return negative ? LLVMBuildAShr(b, words, unused, "") : LLVMBuildLShr(b, words, unused, "");
+}
+
+static void load_scattered(const struct gather *a, const struct gather_group *g, LLVMValueRef words[KIT_MOST_WORDS])
+{
+    const struct writer *const t = a->t;
+
+    if (a->bytes < sizeof(uint32_t)) {
+        words[0] = gather_parts(a, g);
+        return;
+    }
+    for (uint32_t word = 0; word < a->words; word++) {
+        LLVMValueRef behind = write_splat(t, write_i32(t, word * (uint32_t)sizeof(uint32_t)));
+        words[word] = gather_words(a, g, g->window.near, LLVMBuildAdd(t->builder, g->sum, behind, ""));
+    }
+}
+
+#define WAYS 3u
+
+static void load_group(const struct gather *a, const struct gather_group *g, LLVMValueRef words[KIT_MOST_WORDS])
+{
+    struct writer *const t = a->t;
+    void (*const load[WAYS])(const struct gather *, const struct gather_group *,
+                             LLVMValueRef *) = { load_row, load_alike, load_scattered };
+    LLVMBasicBlockRef way[WAYS], other = write_block(t), behind = write_block(t);
+    LLVMValueRef value[KIT_MOST_WORDS][WAYS];
+
+    for (uint32_t i = 0; i < WAYS; i++) {
+        way[i] = write_block(t);
+    }
+    LLVMBuildCondBr(t->builder, g->in_row, way[0], other);
+    write_at(t, other);
+    LLVMBuildCondBr(t->builder, g->alike, way[1], way[2]);
+    for (uint32_t i = 0; i < WAYS; i++) {
+        LLVMValueRef one[KIT_MOST_WORDS] = { NULL };
+        write_at(t, way[i]);
+        load[i](a, g, one);
+        for (uint32_t word = 0; word < a->words; word++) {
+            value[word][i] = one[word];
+        }
+        LLVMBuildBr(t->builder, behind);
+    }
+    write_at(t, behind);
+    for (uint32_t word = 0; word < a->words; word++) {
+        words[word] = LLVMBuildPhi(t->builder, t->lanes, "");
+        LLVMAddIncoming(words[word], value[word], way, WAYS);
+    }
+}
+
+/* ---- a pass ---- */
+
+/* Where the group's first lane of the set is. */
+static LLVMValueRef first_address(const struct gather *a, const struct gather_group *g)
+{
+    LLVMBuilderRef b = a->t->builder;
+
+    return LLVMBuildAdd(b, g->window.base, wide(a, LLVMBuildSub(b, g->head, g->window.more, "")), "");
+}
+
+static LLVMValueRef lines_of_pass(const struct gather *a, const struct gather_pass *p)
+{
+    const struct writer *const t = a->t;
+    LLVMBuilderRef b = t->builder;
+    LLVMValueRef sets = write_i32(t, 0), rows = LLVMConstInt(t->i1, 1, false), alike = rows;
+
+    for (uint32_t i = 0; i < GATHER_GROUPS; i++) {
+        LLVMValueRef bits = LLVMBuildZExt(b, write_mask_bits(a->t, p->group[i].set), t->i32, "");
+        LLVMValueRef none = LLVMBuildICmp(b, LLVMIntEQ, bits, write_i32(t, 0), "");
+        sets = LLVMBuildOr(b, sets, LLVMBuildShl(b, bits, write_i32(t, i * TIER_CHUNK), ""), "");
+        rows = both(a, rows, LLVMBuildOr(b, none, p->group[i].row, ""));
+        alike = both(a, alike, LLVMBuildOr(b, none, p->group[i].alike, ""));
+    }
+    LLVMValueRef arguments[] = {
+        first_address(a, &p->group[0]),
+        first_address(a, &p->group[1]),
+        LLVMBuildICmp(b, LLVMIntEQ, p->group[0].window.base, p->group[1].window.base, ""),
+        sets,
+        rows,
+        alike,
+        write_i32(t, a->bytes),
+    };
+    return write_kit(t, "kit_lanes_lines", arguments, 7);
+}
+
+void gather_look_for_patterns(const struct gather *a, struct gather_pass *p)
+{
+    for (uint32_t i = 0; i < GATHER_GROUPS; i++) {
+        look_for_patterns(a, &p->group[i]);
+    }
+}
+
+static void load_fast(const struct gather *a, struct gather_pass *p)
+{
+    gather_look_for_patterns(a, p);
+    p->lines = a->shared ? write_i32(a->t, 0) : lines_of_pass(a, p);
+    for (uint32_t i = 0; i < GATHER_GROUPS; i++) {
+        load_group(a, &p->group[i], p->words[i]);
+    }
+}
+
+static void write_request(const struct gather *a)
+{
+    const struct writer *const t = a->t;
+    LLVMBuilderRef b = t->builder;
+    LLVMValueRef request = a->request, sets = write_i32(t, 0);
+
+    for (uint32_t i = 0; i < GATHER_GROUPS; i++) {
+        const uint64_t at = i * TIER_CHUNK * sizeof(uint32_t);
+        LLVMValueRef bits = LLVMBuildZExt(b, write_mask_bits(t, a->set[i]), t->i32, "");
+        LLVMValueRef high = a->high[i] ? a->high[i] : LLVMConstNull(t->lanes);
+        sets = LLVMBuildOr(b, sets, LLVMBuildShl(b, bits, write_i32(t, i * TIER_CHUNK), ""), "");
+        write_store(t, a->low[i], write_field(t, request, offsetof(struct kit_lanes, low) + at));
+        write_store(t, high, write_field(t, request, offsetof(struct kit_lanes, high) + at));
+    }
+    write_store(t, a->base, write_field(t, request, offsetof(struct kit_lanes, base)));
+    write_store(t, sets, write_field(t, request, offsetof(struct kit_lanes, set)));
+    write_store(t, write_i32(t, a->bytes), write_field(t, request, offsetof(struct kit_lanes, bytes)));
+    write_store(t, write_i32(t, a->insn->indexed), write_field(t, request, offsetof(struct kit_lanes, indexed)));
+}
+
+/* The kit finds lanes in several pages, or in another than the load's last. */
+static void load_far(const struct gather *a, struct gather_pass *p)
+{
+    struct writer *const t = a->t;
+    LLVMValueRef arguments[] = {
+        t->x,       write_field(t, t->head, a->n * sizeof(struct code_insn)),
+        t->calls,   a->page,
+        a->request, write_i32(t, a->insn->width),
+        a->values,
+    };
+
+    write_request(a);
+    LLVMValueRef ok = write_kit(t, "kit_load_lanes", arguments, 7);
+    a->unless(a->owner, LLVMBuildNot(t->builder, ok, ""), a->n);
+    for (uint32_t i = 0; i < GATHER_GROUPS; i++) {
+        for (uint32_t word = 0; word < a->words; word++) {
+            const uint64_t at = ((uint64_t)word * GATHER_GROUPS + i) * TIER_CHUNK * sizeof(uint32_t);
+            p->words[i][word] = write_load(t, t->lanes, write_field(t, a->values, at));
+        }
+    }
+    p->lines = write_load(t, t->i32, write_field(t, a->request, offsetof(struct kit_lanes, lines)));
+}
+
+static LLVMValueRef either(const struct gather *a, LLVMValueRef value[2], LLVMBasicBlockRef from[2])
+{
+    LLVMValueRef phi = LLVMBuildPhi(a->t->builder, LLVMTypeOf(value[0]), "");
+
+    LLVMAddIncoming(phi, value, from, 2);
+    return phi;
+}
+
+LLVMValueRef gather_look(const struct gather *a, const struct gather_window *window, struct gather_pass *p)
+{
+    LLVMValueRef wrong = LLVMConstNull(a->t->i1);
+
+    for (uint32_t i = 0; i < GATHER_GROUPS; i++) {
+        look_at_group(a, i, window, &p->group[i]);
+        wrong = LLVMBuildOr(a->t->builder, wrong, p->group[i].wrong, "");
+    }
+    return wrong;
+}
+
+void gather_load(const struct gather *a, const struct gather_window *window, struct gather_pass *p)
+{
+    struct writer *const t = a->t;
+    LLVMValueRef wrong = gather_look(a, window, p);
+
+    if (a->shared) {
+        a->unless(a->owner, wrong, a->n);
+        load_fast(a, p);
+        return;
+    }
+    LLVMBasicBlockRef far = write_block(t), fast = write_block(t), behind = write_block(t), from[2];
+    write_rarely(t, wrong, far, fast);
+    write_at(t, far);
+    struct gather_pass other = *p;
+    load_far(a, &other);
+    from[0] = LLVMGetInsertBlock(t->builder);
+    LLVMBuildBr(t->builder, behind);
+    write_at(t, fast);
+    load_fast(a, p);
+    from[1] = LLVMGetInsertBlock(t->builder);
+    LLVMBuildBr(t->builder, behind);
+    write_at(t, behind);
+    p->lines = either(a, (LLVMValueRef[]){ other.lines, p->lines }, from);
+    for (uint32_t i = 0; i < GATHER_GROUPS; i++) {
+        for (uint32_t word = 0; word < a->words; word++) {
+            p->words[i][word] = either(a, (LLVMValueRef[]){ other.words[i][word], p->words[i][word] }, from);
+        }
+    }
+}
