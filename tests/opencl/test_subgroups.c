@@ -419,7 +419,7 @@ static void token_queues_have_the_size_asked_for(void **state)
                   { "-cl-ppu-token-entries=64", true },
                   { "-cl-ppu-token-entries=4096 -cl-ppu-sub-group-size=32", true } };
     struct fixture *f = *state;
-    cl_uint usual[ITEMS], out[ITEMS];
+    cl_uint usual[ITEMS], out[ITEMS] = { 0 };
 
     for (size_t i = 0; i < PPU_ARRAY_SIZE(cases); i++) {
         cl_kernel kernel = kernel_of(f, deep, cases[i].options, "k");
