@@ -301,6 +301,8 @@ static LLVMValueRef add_part(const struct block *block, LLVMValueRef value, LLVM
 
     part = LLVMBuildBitCast(block->builder, part, integer_type(block, size), "");
     if (size < WORD_BYTES) {
+        /* The fourth byte of a vector of three may be poison, and must not make the whole word that. */
+        part = LLVMBuildFreeze(block->builder, part, "");
         part = LLVMBuildZExt(block->builder, part, integer_type(block, WORD_BYTES), "");
         part = shift != 0 ? LLVMBuildShl(block->builder, part, offset_constant(block, shift), "") : part;
         if (shift != 0) {

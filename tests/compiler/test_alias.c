@@ -648,6 +648,53 @@ static void work_items_keep_apart(void **context)
     free(overlaps);
 }
 
+/* ---- vectors of three ---- */
+
+#define THREES 64u
+
+/* The fourth byte of each is no value of the program's. */
+static const char threes[] =
+    "struct one { char3 three; };\n"
+    "kernel void k(global const char *in, global char4 *out) {\n"
+    "    size_t i = get_global_id(0);\n"
+    "    struct one value = { (char3)(in[i], in[i] + 1, 3 * in[i]) }, other = { value.three.yzx };\n"
+    "    if (in[i] % 2) {\n"
+    "        value = other;\n"
+    "    }\n"
+    "    *(global struct one *)(out + i) = value;\n"
+    "}\n";
+
+static void threes_keep_their_bytes(void **context)
+{
+    struct device *device = *context;
+    struct ppu_compiled bitcode;
+    const uint64_t in = DATA_VA, out = DATA_VA + BEHIND;
+    struct ppu_compile_argument arguments[] = { { .separate = 1, .align_log2 = 4 },
+                                                { .separate = 1, .align_log2 = 4 } };
+    const struct ppu_compile_facts facts = { "k", arguments, 2, NULL, 0, { 0 }, 0 };
+    uint8_t *const at = rig_data(device->rig, 0);
+
+    device->variant = &device_variants[0];
+    assert_int_equal(ppu_compile_source(threes, strlen(threes), NULL, &bitcode), PPU_COMPILE_OK);
+    device_load_bitcode(device, &bitcode, &facts);
+    device_kernel(device, "k");
+    for (uint32_t i = 0; i < THREES; i++) {
+        at[i] = (uint8_t)(i + 1);
+    }
+    device_value(device, 0, &in, sizeof(in));
+    device_value(device, 1, &out, sizeof(out));
+    device->data_used = 2 * BEHIND;
+    free(device_reference(device, 1, 1, THREES, 1));
+    device_run(device, 1, 1, THREES, 1);
+    for (uint32_t i = 0; i < THREES; i++) {
+        const uint8_t first[] = { (uint8_t)(i + 1), (uint8_t)(i + 2), (uint8_t)(3 * (i + 1)) };
+        for (uint32_t n = 0; n < 3; n++) {
+            assert_int_equal(at[BEHIND + 4 * i + n], first[(n + (i + 1) % 2) % 3]);
+        }
+    }
+    ppu_compiled_free(&bitcode);
+}
+
 /* ---- beside what two arguments have in common ---- */
 
 #define TAPS_AT 8
@@ -884,6 +931,8 @@ int main(void)
           every_distance, setup, teardown, NULL },
         { "arguments in one buffer whose work-items keep apart are joined like others [F1][F8]", work_items_keep_apart,
           setup, teardown, NULL },
+        { "vectors of three bytes are stored as words, and keep their values [F8]", threes_keep_their_bytes, setup,
+          teardown, NULL },
         { "what is read beside the bytes in common leaves the loop, and nothing else [F2][F4]", beside_the_overlap,
           setup, teardown, NULL },
         { "relations that are wrong are noticed [F2][F4]", wrong_relations, setup, teardown, NULL },
