@@ -41,7 +41,7 @@ static void add_value(struct ir *ir, LLVMValueRef value, uint32_t block)
     ir->block_of[ir->value_count++] = block;
 }
 
-static uint32_t count_instructions(LLVMValueRef function)
+uint32_t ir_count_instructions(LLVMValueRef function)
 {
     uint32_t count = 0;
 
@@ -103,7 +103,7 @@ struct ir *ir_new(struct compilation *compilation, LLVMValueRef function)
     ir->function = function;
     ir->name = LLVMGetValueName2(function, &name_len);
     ir->argument_count = LLVMCountParams(function);
-    uint32_t values = ir->argument_count + count_instructions(function);
+    uint32_t values = ir->argument_count + ir_count_instructions(function);
     ir->entry_count = 2 * (values + LLVMCountBasicBlocks(function)) + 1;
     ir->entries = arena_new(&compilation->arena, struct ir_entry, ir->entry_count);
     ir->values = arena_new(&compilation->arena, LLVMValueRef, values);

@@ -52,6 +52,8 @@ const char *ir_callee(LLVMValueRef call);
 LLVMValueRef ir_called(LLVMValueRef value);
 /* True when lanes that are together may part at it, as at a call of a function that yields. */
 bool ir_may_yield(LLVMValueRef value);
+/* Instructions of all blocks of a function. */
+uint32_t ir_count_instructions(LLVMValueRef function);
 /* True for instructions that become few of the machine's, of which each can be guarded. */
 bool ir_may_be_guarded(LLVMValueRef insn);
 /* How many of them a block may have whose threads end then, so that if-conversion guards it (flow.h). */

@@ -131,21 +131,9 @@ static uint32_t count_loops(struct chains *chains, LLVMValueRef function)
     return loops;
 }
 
-static uint32_t count_instructions(LLVMValueRef function)
-{
-    uint32_t count = 0;
-
-    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b; b = LLVMGetNextBasicBlock(b)) {
-        for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i)) {
-            count++;
-        }
-    }
-    return count;
-}
-
 void cut_chains(struct compilation *compilation, LLVMValueRef function)
 {
-    const uint32_t instructions = count_instructions(function);
+    const uint32_t instructions = ir_count_instructions(function);
     struct chains chains = { .compilation = compilation, .mask = 1 };
 
     if (instructions < CUT_CHAINS_INSNS) {
