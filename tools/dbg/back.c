@@ -189,18 +189,6 @@ void session_back_to_memory(struct session *session, enum ppu_debug_space space,
 
 /* ---- where it has led to ---- */
 
-static void end_step(struct session *session)
-{
-    struct motion *motion = &session->motion;
-
-    motion_say_arrived(session);
-    session->stop = (struct stop){ .why = PPU_DEBUG_STEPPED };
-    motion->kind = MOTION_NONE;
-    if (--motion->steps != 0) {
-        begin_step(session);
-    }
-}
-
 /* It is before the line that it was in, or still inside where there are more ranges than can be asked for. */
 static void look_at_before(struct session *session)
 {
@@ -214,7 +202,7 @@ static void look_at_before(struct session *session)
     } else if (motion->stretches < STRETCHES_MOST && knows && motion_stretch(session).line == 0) {
         begin_plain_way(session, PPU_DEBUG_BACK_INSN);
     } else if (motion->back == BACK_OUT || !knows) {
-        end_step(session);
+        motion_end_step(session, begin_step);
     } else {
         motion->from = stretch_before(session);
         motion->phase = BACK_TO_ITS_BEGIN;
@@ -234,7 +222,7 @@ static void look_at_step(struct session *session)
     }
     const bool has_begun = motion->phase == BACK_TO_BEGIN && recorded_at(session) != motion->back_from;
     if (motion->back == BACK_BY_INSN || motion->phase == BACK_TO_ITS_BEGIN || has_begun) {
-        end_step(session);
+        motion_end_step(session, begin_step);
     } else if (motion->phase == BACK_TO_BEFORE) {
         look_at_before(session);
     } else {

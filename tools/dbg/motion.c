@@ -358,7 +358,7 @@ static void begin_step(struct session *session)
     begin_stretch(session);
 }
 
-void motion_say_arrived(struct session *session)
+static void say_arrived(struct session *session)
 {
     if (!is_active(&session->focus.warp, session->focus.lane)) {
         session->focus.lane = first_active(&session->focus.warp);
@@ -367,16 +367,15 @@ void motion_say_arrived(struct session *session)
     session_say_line(session, session_loaded(session), session->focus.warp.pc);
 }
 
-/* The warp is where it was to come, or has made enough. */
-static void end_step(struct session *session)
+void motion_end_step(struct session *session, void (*begin)(struct session *session))
 {
     struct motion *motion = &session->motion;
 
-    motion_say_arrived(session);
+    say_arrived(session);
     session->stop = (struct stop){ .why = PPU_DEBUG_STEPPED };
     motion->kind = MOTION_NONE;
     if (--motion->steps != 0) {
-        begin_step(session);
+        begin(session);
     }
 }
 
@@ -394,7 +393,7 @@ static void look_whether_arrived(struct session *session)
     session->focus.lane = motion->lane;
     session->stop = (struct stop){ .why = PPU_DEBUG_STEPPED };
     if (has_arrived(session) || motion->stretches >= STRETCHES_MOST) {
-        end_step(session);
+        motion_end_step(session, begin_step);
     } else {
         begin_stretch(session);
     }

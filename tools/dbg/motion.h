@@ -9,8 +9,8 @@
 bool motion_look_at(struct session *session, const struct ppu_debug_event *event);
 /* Says why the way back or forth has come to an end, and where. */
 void motion_say_turning(struct session *session, const struct ppu_debug_event *event);
-/* Says where a step has led to. */
-void motion_say_arrived(struct session *session);
+/* A step, back or forth, has led where it was to lead, which is said; `begin`: the next one, if there are more. */
+void motion_end_step(struct session *session, void (*begin)(struct session *session));
 /* The line of a function that the focus is in. */
 struct stretch motion_stretch(const struct session *session);
 /* An event while the way leads back. */
