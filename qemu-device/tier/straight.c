@@ -399,6 +399,7 @@ static void write_exit(struct straight *s, uint32_t n, uint32_t which, LLVMBasic
     LLVMValueRef set = straight_executing(s, n);
 
     count_lanes(s, n + 1);
+    straight_count_rows(s);
     if (!s->ends) {
         keep_registers(s, set);
     }
@@ -495,6 +496,7 @@ static void write_passes(struct straight *s)
     }
     if (!s->ends) {
         count_lanes(s, s->end);
+        straight_count_rows(s);
         keep_pass(s);
         end_pass(s, s->end, next);
     }

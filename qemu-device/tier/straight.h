@@ -31,6 +31,18 @@ struct row {
     LLVMValueRef apart;  /* i64: from lane to lane */
 };
 
+/* Lanes of the pass that execute an instruction with a guard, as they were computed last. */
+struct executing {
+    LLVMValueRef alive, pred[STRAIGHT_CHUNKS]; /* from these; NULL: not yet */
+    LLVMValueRef set;
+};
+
+/* An access to a row whose transactions are still to be counted for the pass. */
+struct uncounted {
+    uint32_t n;
+    LLVMValueRef set; /* i32: lanes that access */
+};
+
 struct straight {
     struct writer *t;
     uint32_t end; /* instructions */
@@ -62,9 +74,12 @@ struct straight {
     LLVMValueRef pred[PPU_PREDS];        /* struct lanes, the same */
     LLVMValueRef request, value, words;  /* struct kit_lanes, what it loads, lanes */
     /* What is written now. */
-    LLVMValueRef pass;  /* i64 */
-    LLVMValueRef alive; /* i32: lanes of the pass that have not ended */
-    uint32_t since;     /* the first instruction that is not counted for them */
+    LLVMValueRef pass;                                /* i64 */
+    LLVMValueRef alive;                               /* i32: lanes of the pass that have not ended */
+    struct executing executing[2 * PPU_GUARD_NEGATE]; /* by guard */
+    struct uncounted uncounted[TIER_MAX_INSNS];
+    uint32_t uncounted_count;
+    uint32_t since; /* the first instruction that is not counted for them */
 };
 
 static inline const struct ppu_insn *straight_insn(const struct straight *s, uint32_t n)
@@ -83,6 +98,12 @@ void straight_find_row(struct straight *s, uint32_t n);
 /* Lanes of the pass that execute an instruction; i32. */
 LLVMValueRef straight_executing(struct straight *s, uint32_t n);
 void straight_load(struct straight *s, uint32_t n);
+/* Adds transactions; i32. */
+void straight_add_lines(const struct straight *s, LLVMValueRef lines);
+/* Notes that lanes of the pass access a row that is known; straight_count_rows() counts its transactions. */
+void straight_note_row(struct straight *s, uint32_t n, LLVMValueRef set);
+/* Counts those that were noted. The pass does so before it ends anywhere. */
+void straight_count_rows(struct straight *s);
 /* Finds where the pass stores, and keeps what. */
 void straight_store(struct straight *s, uint32_t n, uint32_t which);
 /*

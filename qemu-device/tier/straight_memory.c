@@ -44,19 +44,30 @@ static LLVMValueRef numbers(const struct straight *s, uint32_t step)
     return LLVMConstVector(number, TIER_CHUNK);
 }
 
-/* Lanes of the pass that execute an instruction; i32. */
+/* Lanes of the pass that execute an instruction; i32. They are one value as long as they are the same. */
 LLVMValueRef straight_executing(struct straight *s, uint32_t n)
 {
     const uint32_t guard = straight_insn(s, n)->guard;
+    struct executing *const known = &s->executing[guard & (PPU_GUARD_PRED | PPU_GUARD_NEGATE)];
     LLVMBuilderRef b = s->t->builder;
     LLVMValueRef set = write_i32(s->t, 0);
+    bool same = known->alive == s->alive;
 
-    for (uint32_t i = 0; guard != 0 && i < STRAIGHT_CHUNKS; i++) {
-        LLVMValueRef bits =
-            LLVMBuildZExt(b, write_mask_bits(s->t, chunk_executing(&s->chunk[i], guard)), s->t->i32, "");
-        set = LLVMBuildOr(b, set, LLVMBuildShl(b, bits, write_i32(s->t, i * TIER_CHUNK), ""), "");
+    if (guard == 0) {
+        return s->alive;
     }
-    return guard != 0 ? LLVMBuildAnd(b, set, s->alive, "") : s->alive;
+    for (uint32_t i = 0; i < STRAIGHT_CHUNKS; i++) {
+        LLVMValueRef lanes = chunk_executing(&s->chunk[i], guard), pred = s->chunk[i].pred[guard & PPU_GUARD_PRED];
+        LLVMValueRef bits = LLVMBuildZExt(b, write_mask_bits(s->t, lanes), s->t->i32, "");
+        set = LLVMBuildOr(b, set, LLVMBuildShl(b, bits, write_i32(s->t, i * TIER_CHUNK), ""), "");
+        same = same && known->pred[i] == pred;
+        known->pred[i] = pred;
+    }
+    if (!same) {
+        known->alive = s->alive;
+        known->set = LLVMBuildAnd(b, set, s->alive, "");
+    }
+    return known->set;
 }
 
 /* Lanes of a pass, of one chunk. */
@@ -278,12 +289,6 @@ static LLVMValueRef lines_of_request(const struct straight *s)
     return write_load(s->t, s->t->i32, write_field(s->t, s->request, offsetof(struct kit_lanes, lines)));
 }
 
-/* Adds transactions. */
-static void add_lines(const struct straight *s, LLVMValueRef lines)
-{
-    write_count(s->t, s->lines, LLVMBuildZExt(s->t->builder, lines, s->t->i64, ""));
-}
-
 /* ---- loads ---- */
 
 /* Each so many words, from the first on: one of `words` of each lane. */
@@ -319,7 +324,7 @@ static void load_row(const struct straight *s, uint32_t n, LLVMValueRef host, LL
 struct way {
     LLVMBasicBlockRef block; /* where it begins, then where it ends */
     LLVMValueRef words[STRAIGHT_CHUNKS][KIT_MOST_WORDS];
-    LLVMValueRef lines;
+    LLVMValueRef lines; /* transactions, i32; those of a row that is known are counted with the pass */
 };
 
 /* Asks for what lies two rows of the warp behind: mostly the second next warp's. */
@@ -341,7 +346,7 @@ static void load_rows(struct straight *s, uint32_t n, const struct lies *lies, s
         load_row(s, n, lies->host[i], way->words[i]);
         fetch_behind(s, lies->host[i], ppu_width_bytes(straight_insn(s, n)->width));
     }
-    way->lines = lines_of_rows(s, n, lies);
+    way->lines = lies->known ? NULL : lines_of_rows(s, n, lies);
 }
 
 /* Lanes begin a word apart: each of their words is a row. */
@@ -409,7 +414,7 @@ static void load_wherever(struct straight *s, uint32_t n, const struct lies *lie
 }
 
 /* Registers are what one of the ways gave. */
-static void join_ways(struct straight *s, uint32_t n, const struct way *ways, uint32_t count)
+static void join_ways(struct straight *s, uint32_t n, const struct way *ways, uint32_t count, bool known)
 {
     const struct ppu_insn *const insn = straight_insn(s, n);
     const struct writer *const t = s->t;
@@ -423,7 +428,7 @@ static void join_ways(struct straight *s, uint32_t n, const struct way *ways, ui
     LLVMValueRef lines = LLVMBuildPhi(t->builder, t->i32, "");
     for (uint32_t way = 0; way < count; way++) {
         LLVMBasicBlockRef from = ways[way].block;
-        LLVMValueRef own = ways[way].lines;
+        LLVMValueRef own = known ? write_i32(t, 0) : ways[way].lines;
         LLVMAddIncoming(lines, &own, &from, 1);
         for (uint32_t i = 0; i < STRAIGHT_CHUNKS; i++) {
             for (uint32_t w = 0; w < insn->wd; w++) {
@@ -432,7 +437,7 @@ static void join_ways(struct straight *s, uint32_t n, const struct way *ways, ui
             }
         }
     }
-    add_lines(s, lines);
+    straight_add_lines(s, lines);
     for (uint32_t i = 0; i < STRAIGHT_CHUNKS; i++) {
         LLVMValueRef set = insn->guard != 0 ? chunk_executing(&s->chunk[i], insn->guard) : NULL;
         for (uint32_t w = 0; w < insn->wd; w++) {
@@ -453,8 +458,6 @@ static void load_alike(struct straight *s, uint32_t n, const struct lies *lies, 
             way->words[i][word] = value;
         }
     }
-    LLVMValueRef some = LLVMBuildICmp(t->builder, LLVMIntNE, lies->set, write_i32(t, 0), "");
-    way->lines = LLVMBuildZExt(t->builder, some, t->i32, "");
 }
 
 typedef void load_way(struct straight *s, uint32_t n, const struct lies *lies, struct way *way);
@@ -492,7 +495,9 @@ void straight_load(struct straight *s, uint32_t n)
     uint32_t apart[WAYS], count = ways_of(s, n, &lies, writers, apart);
     const uint32_t near = count;
 
-    if (!lies.known) {
+    if (lies.known) {
+        straight_note_row(s, n, lies.set);
+    } else {
         writers[count++] = load_wherever;
     }
     for (uint32_t way = 0; way < count; way++) {
@@ -516,7 +521,7 @@ void straight_load(struct straight *s, uint32_t n)
         LLVMBuildBr(t->builder, on);
     }
     write_at(t, on);
-    join_ways(s, n, ways, count);
+    join_ways(s, n, ways, count, lies.known);
 }
 
 /* ---- stores ---- */
@@ -602,8 +607,7 @@ static void keep_values(struct straight *s, uint32_t n, LLVMValueRef kept)
     }
 }
 
-/* Returns the transactions. */
-static LLVMValueRef keep_rows(const struct straight *s, uint32_t n, const struct lies *lies, LLVMValueRef kept)
+static void keep_rows(const struct straight *s, const struct lies *lies, LLVMValueRef kept)
 {
     const struct writer *const t = s->t;
 
@@ -612,11 +616,9 @@ static LLVMValueRef keep_rows(const struct straight *s, uint32_t n, const struct
         write_store(t, lies->host[i], write_field(t, kept, offsetof(struct kit_store, host) + at));
     }
     write_store(t, write_i32(t, 1), write_field(t, kept, offsetof(struct kit_store, in_rows)));
-    return lines_of_rows(s, n, lies);
 }
 
-/* Returns the transactions. */
-static LLVMValueRef store_rows(struct straight *s, uint32_t n, const struct lies *lies)
+static void store_rows(struct straight *s, uint32_t n, const struct lies *lies)
 {
     const struct ppu_insn *const insn = straight_insn(s, n);
 
@@ -627,7 +629,6 @@ static LLVMValueRef store_rows(struct straight *s, uint32_t n, const struct lies
         }
         store_row(s, n, words, lies->host[i], set_of_chunk(s, lies->set, i));
     }
-    return lines_of_rows(s, n, lies);
 }
 
 void straight_store(struct straight *s, uint32_t n, uint32_t which)
@@ -641,20 +642,24 @@ void straight_store(struct straight *s, uint32_t n, uint32_t which)
         return;
     }
     struct lies lies = look_where(s, n);
+    if (lies.known) {
+        straight_note_row(s, n, lies.set);
+    }
     if (s->in_place) {
-        add_lines(s, store_rows(s, n, &lies));
+        store_rows(s, n, &lies);
         return;
     }
     keep_values(s, n, kept);
     write_store(t, lies.set, write_field(t, kept, offsetof(struct kit_store, set)));
     if (lies.known) {
-        add_lines(s, keep_rows(s, n, &lies, kept));
+        keep_rows(s, &lies, kept);
         return;
     }
     LLVMBasicBlockRef wherever = write_block(t), rows = write_block(t), on = write_block(t);
     write_rarely(t, LLVMBuildNot(t->builder, lies.in_rows, ""), wherever, rows);
     write_at(t, rows);
-    lines[0] = keep_rows(s, n, &lies, kept);
+    keep_rows(s, &lies, kept);
+    lines[0] = lines_of_rows(s, n, &lies);
     rows = LLVMGetInsertBlock(t->builder);
     LLVMBuildBr(t->builder, on);
     write_at(t, wherever);
@@ -668,7 +673,7 @@ void straight_store(struct straight *s, uint32_t n, uint32_t which)
     LLVMBasicBlockRef from[2] = { rows, wherever };
     LLVMValueRef all = LLVMBuildPhi(t->builder, t->i32, "");
     LLVMAddIncoming(all, lines, from, 2);
-    add_lines(s, all);
+    straight_add_lines(s, all);
 }
 
 static void commit_rows(const struct straight *s, uint32_t n, LLVMValueRef kept, LLVMValueRef set)
