@@ -595,11 +595,28 @@ static void write_counts(const struct straight *s)
     write_count(t, write_field(t, t->cta, transactions), write_load(t, t->i64, s->lines));
 }
 
+/* Whoever runs whole programs asks for no more than that all lanes have ended. */
+static void leave_when_whole(const struct straight *s)
+{
+    struct writer *const t = s->t;
+    LLVMBasicBlockRef whole = write_block(t), own = write_block(t);
+    LLVMValueRef is_whole = write_load(t, t->i32, write_field(t, t->turn, offsetof(struct tier_turn, whole)));
+
+    LLVMBuildCondBr(t->builder, LLVMBuildICmp(t->builder, LLVMIntNE, is_whole, write_i32(t, 0), ""), whole, own);
+    write_at(t, whole);
+    write_store(t, write_i32(t, STEP_ENDED), write_field(t, t->turn, offsetof(struct tier_turn, step)));
+    LLVMBuildBr(t->builder, t->leave);
+    write_at(t, own);
+}
+
 /* Lanes end where they left. The last of the warp end it. */
 static void write_leaves(const struct straight *s)
 {
     struct writer *const t = s->t;
 
+    if (s->ends) {
+        leave_when_whole(s);
+    }
     for (uint32_t i = 0; i < s->exit_count; i++) {
         LLVMBasicBlockRef on = write_block(t);
         LLVMValueRef pc = LLVMBuildAdd(t->builder, t->base, write_i32(t, s->exits[i]), "");

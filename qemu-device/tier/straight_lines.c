@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Writes how a pass of a straight unit counts its transactions. Those of rows that are known are counted behind the
- * accesses, for all that have the same lanes at once: mostly these are all lanes of the pass, and what a row counts then
- * is the same for all passes of a warp.
+ * accesses, for all that have the same lanes at once: mostly these are all lanes of the pass, and what a row counts
+ * then is the same for all passes of a warp.
  */
 #include "qemu-device/tier/straight.h"
 

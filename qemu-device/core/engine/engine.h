@@ -26,8 +26,11 @@ struct engine_whole {
     const struct tier_translation *translation;
 };
 bool engine_whole_begin(struct sm *sm, uint32_t index, struct engine_whole *whole);
-/* The warp does all of its program, *done instructions. False: nothing was done. */
-bool engine_whole_run(struct sm *sm, const struct engine_whole *whole, uint32_t *done);
+/*
+ * The warp is one of its CTA after the other, each of which does all of its program; adds their instructions to *done.
+ * Returns how many warps have ended; of the next nothing was done.
+ */
+uint32_t engine_whole_run(struct sm *sm, const struct engine_whole *whole, uint32_t *done);
 /* What engine_step() executed: its number and the lanes that were active. */
 struct engine_stepped {
     uint32_t pc;

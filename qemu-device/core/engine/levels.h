@@ -25,8 +25,8 @@ struct engine_level_ops {
     uint32_t (*run)(struct exec *x, uint32_t budget); /* as engine_run(), of a warp that can go on */
     /* For engine_whole_begin() and engine_whole_run(). */
     const struct code_insn *(*whole_code)(struct exec *x, const struct tier_translation **translation);
-    bool (*run_whole)(struct exec *x, const struct code_insn *code, const struct tier_translation *translation,
-                      uint32_t *done);
+    uint32_t (*run_whole)(struct exec *x, const struct code_insn *code, const struct tier_translation *translation,
+                          uint32_t *done);
     engine_op *(*op_of)(const struct code_insn *code); /* what executes an instruction without fault; `op` is not set */
     engine_op *(*modelled_op_of)(const struct code_insn *code); /* the same when caches are modelled */
 };

@@ -479,21 +479,14 @@ bool engine_whole_begin(struct sm *sm, uint32_t index, struct engine_whole *whol
     struct exec *const x = exec_of(sm, index);
 
     x->vreg = (uint32_t *)(uintptr_t)zeros;
+    x->lanes = x->wave;
     whole->code = sm->engine->whole_code(x, &whole->translation);
     return whole->code;
 }
 
-bool engine_whole_run(struct sm *sm, const struct engine_whole *whole, uint32_t *done)
+uint32_t engine_whole_run(struct sm *sm, const struct engine_whole *whole, uint32_t *done)
 {
-    struct exec *const x = &sm->exec;
-
-    x->counted = 0;
-    count_begin(x);
-    const bool all = sm->engine->run_whole(x, whole->code, whole->translation, done);
-    if (all) {
-        count_end(x, *done);
-    }
-    return all;
+    return sm->engine->run_whole(&sm->exec, whole->code, whole->translation, done);
 }
 
 bool engine_ready(struct sm *sm, uint32_t index)

@@ -93,36 +93,15 @@ static bool lend(struct sm *sm, const struct dist_cta *first, struct lent *lent)
     return lends;
 }
 
-/* The warp is another one of its CTA, and as fresh as the first was. */
-static void begin_warp(const struct lent *lent, uint32_t number)
-{
-    struct warp *const w = lent->w;
-
-    w->state = WARP_READY;
-    w->number = (uint8_t)number;
-    w->pc = lent->task->tmd.entry / PPU_INSN_BYTES;
-    memcpy(&w->active, lent->sm->exec.whole, sizeof(w->active)); /* as wide as they are read */
-    memcpy(&w->live, lent->sm->exec.whole, sizeof(w->live));
-    memset(w->reason, 0, sizeof(w->reason));
-}
-
 /* Runs the warps of the CTA until one does not end; returns how many did. */
 static uint32_t run_warps(const struct lent *lent, uint32_t *executed)
 {
-    uint32_t number = 0;
+    uint32_t done = 0;
+    const uint32_t ended = engine_whole_run(lent->sm, &lent->whole, &done);
 
-    lent->cta->threads_left = lent->task->cta_threads;
-    for (; number < lent->task->cta_warps; number++) {
-        uint32_t done = 0;
-
-        begin_warp(lent, number);
-        if (!engine_whole_run(lent->sm, &lent->whole, &done)) {
-            break;
-        }
-        *executed += done;
-        lent->sm->share.insns += done;
-    }
-    return number;
+    *executed += done;
+    lent->sm->share.insns += done;
+    return ended;
 }
 
 static void end_cta(const struct lent *lent)

@@ -52,7 +52,7 @@ struct tier_turn {
     uint32_t done; /* instructions */
     uint32_t budget;
     uint32_t step;  /* enum step: STEP_NEXT: it goes on at its pc; else as of an instruction */
-    uint32_t whole; /* not 0: it must end, or nothing be done, as it has no registers of its own */
+    uint32_t whole; /* not 0: it must end, or nothing be done, as it has no registers; nothing of the warp is written */
 };
 
 /* Where the lanes of a load or a store lie on the host. */
