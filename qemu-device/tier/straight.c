@@ -595,7 +595,7 @@ static void write_counts(const struct straight *s)
     write_count(t, write_field(t, t->cta, transactions), write_load(t, t->i64, s->lines));
 }
 
-/* Whoever runs whole programs asks for no more than that all lanes have ended. */
+/* The caller that runs whole programs asks for no more than that all lanes have ended. */
 static void leave_when_whole(const struct straight *s)
 {
     struct writer *const t = s->t;
@@ -756,33 +756,41 @@ static bool write_version(struct straight *s, LLVMBasicBlockRef fail)
     return true;
 }
 
+/* Writes a version that goes to `otherwise` where it fails; returns whether it is there. */
+static bool write_one_of(struct writer *t, struct straight *s, bool leaves_unless_own, LLVMBasicBlockRef otherwise)
+{
+    LLVMBasicBlockRef before = LLVMGetInsertBlock(t->builder), begin = write_block(t);
+    LLVMValueRef jump = LLVMBuildBr(t->builder, begin);
+
+    write_at(t, begin);
+    if (leaves_unless_own) {
+        leave_unless_own(t);
+    }
+    if (write_version(s, otherwise)) {
+        return true;
+    }
+    LLVMInstructionEraseFromParent(jump); /* nothing comes to what was written of it */
+    write_at(t, before);
+    LLVMBuildBr(t->builder, otherwise);
+    return false;
+}
+
 bool write_straight_unit(struct writer *t)
 {
     struct versions v = { .count = 0 };
     const bool written = versions_find(&v, t);
-    bool ends = false; /* a version that ends the warp was written */
+    bool enough = !written;
 
-    for (uint32_t i = 0; written && i < v.count; i++) {
-        const bool last = i + 1 == v.count;
-        LLVMBasicBlockRef before = LLVMGetInsertBlock(t->builder), begin = write_block(t);
-        LLVMBasicBlockRef otherwise = last ? t->leave : write_block(t);
-        LLVMValueRef jump = LLVMBuildBr(t->builder, begin);
-        write_at(t, begin);
-        if (ends && !v.of[i]->ends) {
-            leave_unless_own(t);
-        }
-        if (write_version(v.of[i], otherwise)) {
-            ends |= v.of[i]->ends;
-        } else { /* nothing comes to what was written of it */
-            LLVMInstructionEraseFromParent(jump);
-            write_at(t, before);
-            LLVMBuildBr(t->builder, otherwise);
-        }
-        if (!last) {
-            write_at(t, otherwise);
-        }
+    for (uint32_t i = 0; !enough && i < v.count; i++) {
+        LLVMBasicBlockRef otherwise = write_block(t);
+        const bool is_there = write_one_of(t, v.of[i], t->ends && !v.of[i]->ends, otherwise);
+        t->ends = t->ends || (is_there && v.of[i]->ends);
+        enough = t->unit->straight == TIER_ROWS && v.of[i]->in_place;
+        write_at(t, otherwise);
     }
-    t->ends = ends;
+    if (written) {
+        LLVMBuildBr(t->builder, t->leave);
+    }
     versions_free(&v);
     return written;
 }

@@ -17,7 +17,7 @@ void straight_note_row(struct straight *s, uint32_t n, LLVMValueRef set)
 }
 
 /* The transactions of an access: of all lanes of the pass, or of those that execute it. */
-static LLVMValueRef lines_of(const struct straight *s, const struct uncounted *access, bool all)
+static LLVMValueRef access_lines(const struct straight *s, const struct uncounted *access, bool all)
 {
     const struct writer *const t = s->t;
     const struct row *const row = &s->row[access->n];
@@ -38,7 +38,7 @@ static LLVMValueRef sum_of(const struct straight *s, uint32_t first, bool all)
 
     for (uint32_t i = first; i < s->uncounted_count; i++) {
         if (s->uncounted[i].set == s->uncounted[first].set) {
-            sum = LLVMBuildAdd(s->t->builder, sum, lines_of(s, &s->uncounted[i], all), "");
+            sum = LLVMBuildAdd(s->t->builder, sum, access_lines(s, &s->uncounted[i], all), "");
         }
     }
     return sum;

@@ -513,6 +513,20 @@ static void straight_by_hand(void **state)
     }
 }
 
+/* The first translation is for warps that lie in a line; that for all others is made when a warp wants it. */
+static void rows_come_first(void **state)
+{
+    static const char text[] = PLANE "ldg.b32 v1, [s0+v0*4]\nldg.b32 v2, [s0+v0*4+40]\nadd v1, v1, v2\nmul v1, v1, 3\n"
+                                     "stg.b32 v1, [s10+v0*4]\nexit\n";
+    struct pair *p = *state;
+    const uint64_t before = translations(p);
+
+    compare(p, text, 32, (const uint32_t[]){ 32, 4, 1 }, 12);
+    assert_int_equal(translations(p), before + 1);
+    compare(p, text, 32, (const uint32_t[]){ 16, 8, 1 }, 12);
+    assert_int_equal(translations(p), before + 2);
+}
+
 /* ---- indexes that wrap ---- */
 
 #define FURTHER 0x100000000ull /* from where an index that wraps leads to where it would, were it a longer number */
@@ -1092,6 +1106,8 @@ int main(void)
         { "loads in loops fault as they do there [A7][A8]", faults_in_loops, setup, teardown, NULL },
         { "they load to no register that the warp has not [A7][D1]", unowned_registers, setup, teardown, NULL },
         { "so does straight code [A7][A8]", straight_by_hand, setup, teardown, NULL },
+        { "straight code for rows is made first, that for lanes anywhere when it is wanted [A7][A8]", rows_come_first,
+          setup, teardown, NULL },
         { "indexes that wrap lead back [D1]", wrapped_indexes, setup, teardown, NULL },
         { "programs that drive each other out have their translations [A7]", beside_each_other, setup, teardown, NULL },
         { "CTAs that are straight from begin to end are not placed [A7][A8]", whole_ctas, setup, teardown, NULL },

@@ -18,6 +18,7 @@ struct tier_heads *tier_heads_new(struct tier *tier)
     if (heads) {
         heads->tier = tier;
         heads->threshold = tier_kept_threshold(tier);
+        heads->misses = heads->threshold == 0 ? 1 : HEAD_MISSES;
     }
     return heads;
 }
@@ -58,6 +59,17 @@ void tier_head_replace(struct tier_heads *heads, struct tier_head *head, const s
     head->wait = PPU_MIN(HEAD_FIRST_LOOK, heads->threshold);
 }
 
+void tier_head_ask_anywhere(struct tier_heads *heads, struct tier_head *head)
+{
+    const struct tier_head before = *head;
+
+    head_clear(heads, head);
+    head->code = before.code;
+    head->insns = before.insns;
+    head->spent = before.spent;
+    head->straight = head->anywhere = true;
+}
+
 /* Instructions that are not decoded, or fault, or whose registers depend on the wave, stay zeros. */
 static void unit_make(const struct exec *x, const struct tier_head *head, struct tier_unit *unit)
 {
@@ -65,7 +77,7 @@ static void unit_make(const struct exec *x, const struct tier_head *head, struct
     unit->wave = x->wave;
     unit->modelled = x->sm->l2 ? 1 : 0;
     unit->insns = head->insns;
-    unit->straight = head->straight ? 1 : 0;
+    unit->straight = !head->straight ? TIER_LOOP : head->anywhere ? TIER_ANYWHERE : TIER_ROWS;
     for (uint32_t i = 0; i < unit->insns; i++) {
         const struct code_insn *const code = &head->code[i];
         struct tier_insn *const to = &unit->insn[i];

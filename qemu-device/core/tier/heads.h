@@ -19,6 +19,7 @@ struct tier_translation;
 #define HEAD_FIRST_LOOK 256u /* instructions before a translation that the device has is looked for */
 #define HEAD_LEAST 16u       /* instructions of an entry, on the average: fewer do not pay */
 #define HEAD_GOOD 24u        /* what an entry of straight code counts when it did something: two of three must */
+#define HEAD_MISSES (HEAD_TRIALS / 3 + 1) /* entries that did nothing, until code for lanes anywhere is asked for */
 
 /* A loop or straight code, by its first instruction as the SM has it decoded. */
 struct tier_head {
@@ -27,16 +28,19 @@ struct tier_head {
     uint32_t spent;               /* instructions, about */
     uint32_t wait;                /* as many before a translation is looked for, the next time */
     bool straight;
+    bool anywhere;                              /* of straight code: as TIER_ANYWHERE, else as TIER_ROWS */
     bool never;                                 /* translating it does not pay */
     struct tier_entry *entry;                   /* NULL: not asked for */
     const struct tier_translation *translation; /* NULL: not there */
     uint32_t entered;                           /* times, and instructions that were executed so; until HEAD_TRIALS */
     uint32_t executed;
+    uint32_t missed; /* entries of code for rows that did nothing */
 };
 
 struct tier_heads {
     struct tier *tier;
     uint32_t threshold; /* executions of a loop before its translation is looked for on disk */
+    uint32_t misses;    /* HEAD_MISSES, or fewer where translations are waited for */
     struct tier_head head[TIER_HEADS];
 };
 
@@ -48,6 +52,9 @@ void tier_heads_forget(struct tier_heads *heads);
 const struct tier_translation *tier_head_look(const struct exec *x, struct tier_head *head);
 /* Another loop has its place. */
 void tier_head_replace(struct tier_heads *heads, struct tier_head *head, const struct code_insn *code);
+
+/* Code for rows is of no use here: that for lanes anywhere takes its place. */
+void tier_head_ask_anywhere(struct tier_heads *heads, struct tier_head *head);
 
 /* A warp has jumped back to `code`, to execute the `insns` from there on again, or begins them when they are straight;
  * NULL: they are interpreted. */
@@ -82,8 +89,12 @@ static inline const struct tier_translation *tier_head_made(const struct tier_he
 }
 
 /* How much an entry has executed. */
-static inline void tier_head_pays(struct tier_head *head, uint32_t executed)
+static inline void tier_head_pays(struct tier_heads *heads, struct tier_head *head, uint32_t executed)
 {
+    if (executed == 0 && head->straight && !head->anywhere && ++head->missed >= heads->misses) {
+        tier_head_ask_anywhere(heads, head);
+        return;
+    }
     if (head->entered < HEAD_TRIALS) {
         head->executed += executed;
         if (++head->entered == HEAD_TRIALS && head->executed < HEAD_TRIALS * HEAD_LEAST) {

@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 #define KEPT_TIMES (2u << 10) /* to look for a translation that is kept takes less than these executions */
-#define HOT_TIMES (64u << 10)
+#define HOT_LANES (2u << 20)  /* lanes that have executed each instruction, before it is translated */
 #define NS_PER_S 1000000000l
 #define LOOK_NS 1000000 /* how often a wait for a translation looks whether it shall end */
 #define MOST_ENTRIES 512u
@@ -303,7 +303,7 @@ static struct timespec look_again(void)
 
 void tier_translate(struct tier *tier, struct tier_entry *entry, uint32_t times)
 {
-    if (!tier->at_once && times_of_all(tier, entry, times) < HOT_TIMES) {
+    if (!tier->at_once && times_of_all(tier, entry, times) * entry->unit->wave < HOT_LANES) {
         return;
     }
     pthread_mutex_lock(&tier->lock);

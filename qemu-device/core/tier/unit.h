@@ -38,11 +38,17 @@ struct tier_insn {
     uint32_t steady;
 };
 
+enum tier_straight {
+    TIER_LOOP = 0,     /* it is none */
+    TIER_ROWS = 1,     /* for warps whose accesses are rows, when it is known which */
+    TIER_ANYWHERE = 2, /* for all warps */
+};
+
 /* What is translated; two that are equal byte by byte have the same code. */
 struct tier_unit {
     uint32_t wave;
     uint32_t modelled; /* caches are modelled: accesses to memory are the interpreter's */
-    uint32_t straight;
+    uint32_t straight; /* enum tier_straight */
     uint32_t insns;
     struct tier_insn insn[TIER_MAX_INSNS];
 };
