@@ -10,6 +10,8 @@ TIMEOUT_random-programs := 900
 $(eval $(call ppu_script_test,random-programs,tests/random/programs --tap --count 200,$(RANDOM_TOOLS)))
 $(eval $(call ppu_script_test,random-runner,tests/random/test_programs.py,))
 
-.PHONY: random
-random: $(RANDOM_TOOLS) $(BUILD)/opencl/ppu.icd $(QEMU) firmware ## random programs by the thousand (COUNT=, SEED=, OPTIONS='--all --pocl --oclgrind --ppu')
+.PHONY: random random-report
+random: $(RANDOM_TOOLS) $(BUILD)/opencl/ppu.icd $(QEMU) firmware ## random programs by the thousand (COUNT=, SEED=, OPTIONS='--all --pocl --oclgrind --ppu --record')
 	$(Q)nice tests/random/programs --count $(or $(COUNT),1000) --seed $(or $(SEED),0) $(OPTIONS)
+random-report: ## what long runs of random programs have done
+	$(Q)tests/random/programs --report

@@ -1,17 +1,48 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Tests how random programs are run by other implementations, and which of their results count."""
+"""Tests how random programs are run: which results of another implementation count, and the record of long runs."""
 
 import sys
+import tempfile
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
 from types import SimpleNamespace
 
 TOP = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(TOP / "tests"), str(TOP / "tests/random")]
+import record  # noqa: E402
 import tap  # noqa: E402
 
 programs = SourceFileLoader("programs", str(TOP / "tests/random/programs")).load_module()
+
+
+def with_record(function):
+    with tempfile.TemporaryDirectory() as folder:
+        function(Path(folder) / "record.txt")
+
+
+def sums(path):
+    record.add(range(100, 200), 2, ["pocl"], 30, 1, path)
+    record.add(range(150, 250), 26, [], 60, 0, path)
+    record.add(range(0, 10), 2, ["pocl", "oclgrind"], 3510, 2, path)
+    assert record.report(path) == ["160 programs, 3 differed, 1.00 hours of a processor",
+                                   "on a device core: 2,820 runs",
+                                   "on pocl: 110 programs", "on oclgrind: 10 programs", "on ppu: 0 programs",
+                                   "the first seed beyond them: 250"], record.report(path)
+
+
+def nothing(path):
+    assert record.report(path)[0] == "0 programs, 0 differed, 0.00 hours of a processor"
+
+
+def broken(path):
+    path.write_text("# a comment\n2026-01-01 seeds 1 to 2: some\n")
+    try:
+        record.read(path)
+    except ValueError as error:
+        assert "this is no line of a record: 2026-01-01 seeds 1 to 2: some" in str(error)
+    else:
+        raise AssertionError("a broken line was read")
 
 
 def other(wrong):
@@ -47,6 +78,9 @@ def both_count():
     assert other(["-cl-std=CL3.0 -cl-opt-disable", "-cl-std=CL3.0"])[2]
 
 
-tap.main([("another implementation that agrees without optimising is not run again", unoptimised_suffices),
+tap.main([("a record sums programs once, and runs as often as they were", lambda: with_record(sums)),
+          ("without a record nothing was run", lambda: with_record(nothing)),
+          ("a line that is none of a record is told", lambda: with_record(broken)),
+          ("another implementation that agrees without optimising is not run again", unoptimised_suffices),
           ("one that agrees only when it optimises is told", optimised_forgives),
           ("one that never agrees counts", both_count)])
