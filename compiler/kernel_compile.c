@@ -17,6 +17,10 @@
 
 #include <string.h>
 
+#define BEHIND_ARGUMENTS (sizeof(struct ppu_implicit_args) + 16)
+_Static_assert(BEHIND_ARGUMENTS + PPU_SANITIZER_BOUNDED * sizeof(struct ppu_sanitizer_bounds) < PPU_MAX_PARAM / 8 * 7,
+               "what lies behind the arguments leaves them room");
+
 /* ---- description ---- */
 
 static LLVMTypeRef byval_type(LLVMValueRef function, uint32_t argument)
@@ -28,16 +32,9 @@ static LLVMTypeRef byval_type(LLVMValueRef function, uint32_t argument)
 }
 
 /* Bytes of the parameters that what the launcher puts behind the arguments leaves. */
-static uint64_t most_arguments(struct compilation *compilation, const struct kernel_info *kernel)
+static uint64_t most_arguments(const struct kernel_info *kernel)
 {
-    const uint64_t behind = sizeof(struct ppu_implicit_args) + 16 + kernel->bounds_bytes;
-
-    if (behind > PPU_MAX_PARAM) {
-        compilation_fail(compilation, PPU_COMPILE_TOO_LARGE,
-                         "kernel '%s' has more pointers among its arguments than there is room for the bounds of",
-                         kernel->name);
-    }
-    return PPU_MAX_PARAM - behind;
+    return PPU_MAX_PARAM - (BEHIND_ARGUMENTS + kernel->bounds_bytes);
 }
 
 static LLVMTypeRef argument_type(const struct kernel_info *kernel, uint32_t i)
@@ -101,10 +98,10 @@ static struct access_summary summary_of(struct compilation *compilation, const s
 static void lay_out_arguments(struct compilation *compilation, struct kernel_info *kernel)
 {
     kernel->argument_count = LLVMCountParams(kernel->function);
-    kernel->bounds_bytes = sanitize_is_bounded(compilation, kernel->function)
-                               ? kernel_argument_bounds(compilation, kernel->function, kernel->argument_count) *
-                                     (uint32_t)sizeof(struct ppu_sanitizer_bounds)
-                               : 0;
+    kernel->bounds_bytes =
+        sanitize_is_bounded(compilation, kernel->function)
+            ? kernel_argument_bounds(compilation, kernel->function) * (uint32_t)sizeof(struct ppu_sanitizer_bounds)
+            : 0;
     for (uint32_t i = 0; i < kernel->argument_count; i++) {
         if (LLVMGetTypeKind(argument_type(kernel, i)) == LLVMTargetExtTypeKind) {
             compilation_fail(compilation, PPU_COMPILE_UNSUPPORTED,
@@ -112,7 +109,7 @@ static void lay_out_arguments(struct compilation *compilation, struct kernel_inf
                              kernel->name);
         }
     }
-    struct argument_ends ends = { 0, PPU_MAX_PARAM, most_arguments(compilation, kernel) };
+    struct argument_ends ends = { 0, PPU_MAX_PARAM, most_arguments(kernel) };
     kernel->has_block = joined_end(compilation, kernel) > ends.most;
     ends.most -= kernel->has_block ? sizeof(uint64_t) : 0;
     kernel->arguments = arena_new(&compilation->arena, struct kernel_argument, kernel->argument_count + 1);

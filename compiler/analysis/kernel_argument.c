@@ -68,12 +68,12 @@ uint8_t kernel_argument_kind(struct compilation *compilation, LLVMValueRef kerne
     }
 }
 
-uint32_t kernel_argument_bounds(struct compilation *compilation, LLVMValueRef kernel, uint32_t i)
+uint32_t kernel_argument_bounds(struct compilation *compilation, LLVMValueRef kernel)
 {
     uint32_t count = 0;
 
-    for (uint32_t before = 0; before < i; before++) {
-        count += ppu_argument_is_memory(kernel_argument_kind(compilation, kernel, before));
+    for (uint32_t i = 0; i < LLVMCountParams(kernel); i++) {
+        count += ppu_argument_is_memory(kernel_argument_kind(compilation, kernel, i));
     }
-    return count;
+    return PPU_MIN(count, PPU_SANITIZER_BOUNDED);
 }

@@ -9,7 +9,7 @@
 const char *kernel_argument_text(struct compilation *compilation, LLVMValueRef kernel, const char *name, uint32_t i);
 /* enum ppu_argument_kind of argument i. */
 uint8_t kernel_argument_kind(struct compilation *compilation, LLVMValueRef kernel, uint32_t i);
-/* Counts the arguments before argument i that have bounds (ppu_argument_is_memory()). */
-uint32_t kernel_argument_bounds(struct compilation *compilation, LLVMValueRef kernel, uint32_t i);
+/* Counts the arguments that have bounds (struct ppu_sanitizer_bounds). */
+uint32_t kernel_argument_bounds(struct compilation *compilation, LLVMValueRef kernel);
 
 #endif

@@ -399,7 +399,8 @@ static inline const char *ppu_kernel_arguments_check(const struct ppu_kernel_ent
         }
     }
     if ((kernel->assumes & PPU_KERNEL_BOUNDED) &&
-        memories > (kernel->param_bytes - ppu_kernel_bounds_at(kernel)) / sizeof(struct ppu_sanitizer_bounds)) {
+        PPU_MIN(memories, PPU_SANITIZER_BOUNDED) >
+            (kernel->param_bytes - ppu_kernel_bounds_at(kernel)) / sizeof(struct ppu_sanitizer_bounds)) {
         return "kernel has bounds of its arguments outside of its parameters";
     }
     return NULL;

@@ -21,8 +21,8 @@ enum ppu_sanitize {
 
 /*
  * Says where the object behind a kernel's pointer argument lies. One for each argument that is memory
- * (ppu_argument_is_memory()), behind the implicit arguments of a kernel that PPU_KERNEL_BOUNDED asks for them. The
- * launcher writes them.
+ * (ppu_argument_is_memory()), the first PPU_SANITIZER_BOUNDED of a kernel, behind the implicit arguments of one that
+ * PPU_KERNEL_BOUNDED asks for them. The launcher writes them.
  */
 struct ppu_sanitizer_bounds {
     uint64_t base;  /* address, or offset in shared memory; a multiple of PPU_SANITIZER_ALIGN */
@@ -31,6 +31,7 @@ struct ppu_sanitizer_bounds {
 };
 PPU_ASSERT_SIZE(struct ppu_sanitizer_bounds, 24);
 
+#define PPU_SANITIZER_BOUNDED 128u
 #define PPU_SANITIZER_ALIGN 16u
 #define PPU_SANITIZER_ANY 0x7fffffffffffffffull
 #define PPU_SANITIZER_WRITTEN 0xffu /* mark of a byte that was written since its object was made; 0: it was not */

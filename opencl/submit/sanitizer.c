@@ -34,6 +34,12 @@ static const struct launch_memory *memory_at(const struct launch *launch, uint32
     return NULL;
 }
 
+/* Arguments of a kernel that have bounds, at most. */
+static uint32_t bounded_most(const struct ppu_kernel_entry *entry)
+{
+    return (entry->assumes & PPU_KERNEL_BOUNDED) != 0 ? PPU_SANITIZER_BOUNDED : 0;
+}
+
 static struct ppu_sanitizer_bounds bounds_of(const struct launch *launch, cl_kernel kernel, uint32_t i)
 {
     const struct ppu_argument_entry *entry = &kernel->descriptions[i];
@@ -107,11 +113,13 @@ void sanitizer_bound(struct launch *launch, cl_kernel kernel, uint64_t most, uin
     const struct ppu_kernel_entry *entry = kernel->entry;
     const bool marks = (entry->assumes & PPU_KERNEL_MARKS) != 0;
     uint8_t *to = launch->params + ppu_kernel_bounds_at(entry);
+    uint32_t left = bounded_most(entry);
 
-    for (uint32_t i = 0; (entry->assumes & PPU_KERNEL_BOUNDED) != 0 && i < entry->argument_count; i++) {
+    for (uint32_t i = 0; left != 0 && i < entry->argument_count; i++) {
         if (!ppu_argument_is_memory(kernel->descriptions[i].kind)) {
             continue;
         }
+        left--;
         struct ppu_sanitizer_bounds bounds = bounds_of(launch, kernel, i);
         if (marks && kernel->descriptions[i].kind == PPU_ARGUMENT_LOCAL && bounds.bytes > 0) {
             bounds.marks = take_marks(bounds.bytes, most, shared);
@@ -125,13 +133,14 @@ void sanitizer_bound(struct launch *launch, cl_kernel kernel, uint64_t most, uin
 
 static void believe_marks(struct launch *launch, cl_kernel kernel)
 {
-    const uint32_t count = (kernel->entry->assumes & PPU_KERNEL_BOUNDED) != 0 ? kernel->entry->argument_count : 0;
     uint8_t *at = launch->params + ppu_kernel_bounds_at(kernel->entry);
+    uint32_t left = bounded_most(kernel->entry);
 
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = 0; left != 0 && i < kernel->entry->argument_count; i++) {
         if (!ppu_argument_is_memory(kernel->descriptions[i].kind)) {
             continue;
         }
+        left--;
         memset(at + offsetof(struct ppu_sanitizer_bounds, marks), 0, sizeof(uint64_t));
         at += sizeof(struct ppu_sanitizer_bounds);
     }

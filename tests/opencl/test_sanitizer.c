@@ -19,7 +19,8 @@
 #define PART 100u
 #define PART_AT 32u
 #define NAME_BYTES 64u
-#define MANY 150u /* arguments that are numbers */
+#define MANY 150u     /* arguments that are numbers */
+#define POINTERS 257u /* that are pointers: more than have bounds, and than the parameters have room for */
 #define LINE_BYTES 400u
 #define MARK "// wrong"
 
@@ -1607,6 +1608,44 @@ static void kernels_with_many_arguments_are_checked(void **state)
     listener_end(&l);
 }
 
+/* Pointers behind the last one that has bounds are looked at as those that come from nobody knows where. */
+static void kernels_with_many_pointers_are_checked(void **state)
+{
+    char text[8000] = "kernel void many(global int *out";
+    struct listener l = listener_new(*state);
+    size_t at = strlen(text);
+
+    for (uint32_t i = 1; i < POINTERS; i++) {
+        at += (size_t)snprintf(text + at, sizeof(text) - at, ", global int *a%u", i);
+    }
+    snprintf(text + at, sizeof(text) - at,
+             ") { size_t i = get_global_id(0); out[i + 14] = 1; a%u[i] = 2; a%u[i + 14] = 3; }", POINTERS - 2,
+             POINTERS - 1);
+    cl_program program = build(&l, text, "-fsanitize=all");
+    cl_int error = CL_SUCCESS;
+    cl_kernel kernel = clCreateKernel(program, "many", &error);
+    cl_mem first = buffer(&l, 16), right = buffer(&l, 16), last = buffer(&l, 16);
+    const size_t global = 4;
+    check(error);
+    for (cl_uint i = 0; i < POINTERS; i++) {
+        const cl_mem given = i == 0 ? first : i < POINTERS - 1 ? right : last;
+        check(clSetKernelArg(kernel, i, sizeof(cl_mem), &given));
+    }
+    check(clEnqueueNDRangeKernel(l.queue, kernel, 1, NULL, &global, NULL, 0, NULL, NULL));
+    check(clFinish(l.queue));
+    char *reports = take_reports();
+    assert_says(reports, "outside of argument 0 'out' (int*)");
+    assert_says(reports, "value 0x3\n");
+    assert_null(strstr(reports, "value 0x2\n"));
+    free(reports);
+    check(clReleaseKernel(kernel));
+    check(clReleaseProgram(program));
+    check(clReleaseMemObject(first));
+    check(clReleaseMemObject(right));
+    check(clReleaseMemObject(last));
+    listener_end(&l);
+}
+
 static void modules_that_are_linked_are_checked_too(void **state)
 {
     const char *text = "kernel void linked(global int *a) { a[get_global_id(0) + 20] = 1; }\n";
@@ -1674,6 +1713,7 @@ int main(void)
         cl_test("races of launches with commands of the host are reported",
                 races_with_commands_of_the_host_are_reported),
         cl_test("kernels with many arguments are checked", kernels_with_many_arguments_are_checked),
+        cl_test("kernels with many pointers are checked", kernels_with_many_pointers_are_checked),
         cl_test("lists of checks are read or refused", lists_of_checks_are_read_or_refused),
         cl_test("modules that are linked are checked, too", modules_that_are_linked_are_checked_too),
     };

@@ -27,12 +27,11 @@ static bool find_object(struct checker *c, const struct access *access, struct b
         return true;
     }
     for (uint32_t i = 0; access->root && i < LLVMCountParams(c->function); i++) {
-        if (LLVMGetParam(c->function, i) == access->root && c->bounds[i].bytes) {
+        if (LLVMGetParam(c->function, i) == access->root) {
             *object = c->bounds[i];
-            return true;
         }
     }
-    return false;
+    return object->bytes;
 }
 
 static LLVMValueRef address_of(struct checker *c, const struct access *access)
@@ -86,7 +85,8 @@ void address_check(struct compilation *compilation, LLVMValueRef function)
         }
         if (find_object(&c, access, &object)) {
             check_object(&c, access, &object);
-        } else if (!access->root && access_reaches_global(access) && access_is_programs(compilation, access->insn)) {
+        } else if ((!access->root || object.none) && access_reaches_global(access) &&
+                   access_is_programs(compilation, access->insn)) {
             check_ranges(&c, access);
         }
     }

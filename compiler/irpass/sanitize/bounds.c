@@ -22,12 +22,6 @@ static LLVMValueRef launch_number(const struct emitter *e, uint32_t offset)
     return LLVMBuildOr(e->builder, high, launch_word(e, offset), "");
 }
 
-static bool is_bounded(const struct emitter *e, LLVMValueRef function, uint32_t i)
-{
-    return sanitize_is_bounded(e->compilation, function) && LLVMGetFirstUse(LLVMGetParam(function, i)) &&
-           ppu_argument_is_memory(kernel_argument_kind(e->compilation, function, i));
-}
-
 /* A pointer to shared virtual memory may lead into a piece of it. */
 static LLVMValueRef bytes_before(const struct emitter *e, LLVMValueRef argument, LLVMValueRef base)
 {
@@ -37,22 +31,35 @@ static LLVMValueRef bytes_before(const struct emitter *e, LLVMValueRef argument,
     return LLVMBuildSub(e->builder, LLVMBuildPtrToInt(e->builder, argument, emit_i64(e), ""), base, "");
 }
 
+static struct bounds bounds_at(const struct emitter *e, LLVMValueRef argument, uint32_t number)
+{
+    const uint32_t at = (uint32_t)(sizeof(struct ppu_implicit_args) + number * sizeof(struct ppu_sanitizer_bounds));
+    struct bounds bounds = { .base = launch_number(e, at + offsetof(struct ppu_sanitizer_bounds, base)) };
+
+    bounds.bytes = launch_number(e, at + offsetof(struct ppu_sanitizer_bounds, bytes));
+    bounds.marks = launch_number(e, at + offsetof(struct ppu_sanitizer_bounds, marks));
+    bounds.before = bytes_before(e, argument, bounds.base);
+    return bounds;
+}
+
 struct bounds *bounds_read(const struct emitter *e, LLVMValueRef function)
 {
     const uint32_t count = LLVMCountParams(function);
     struct bounds *bounds = arena_new(&e->compilation->arena, struct bounds, count + 1);
+    uint32_t number = 0;
 
     LLVMPositionBuilderBefore(e->builder, LLVMGetFirstInstruction(LLVMGetEntryBasicBlock(function)));
-    for (uint32_t i = 0; i < count; i++) {
-        if (is_bounded(e, function, i)) {
-            const uint32_t before = kernel_argument_bounds(e->compilation, function, i);
-            const uint32_t at =
-                (uint32_t)(sizeof(struct ppu_implicit_args) + before * sizeof(struct ppu_sanitizer_bounds));
-            bounds[i].base = launch_number(e, at + offsetof(struct ppu_sanitizer_bounds, base));
-            bounds[i].bytes = launch_number(e, at + offsetof(struct ppu_sanitizer_bounds, bytes));
-            bounds[i].marks = launch_number(e, at + offsetof(struct ppu_sanitizer_bounds, marks));
-            bounds[i].before = bytes_before(e, LLVMGetParam(function, i), bounds[i].base);
+    for (uint32_t i = 0; sanitize_is_bounded(e->compilation, function) && i < count; i++) {
+        LLVMValueRef argument = LLVMGetParam(function, i);
+        if (!ppu_argument_is_memory(kernel_argument_kind(e->compilation, function, i))) {
+            continue;
         }
+        if (number >= PPU_SANITIZER_BOUNDED) {
+            bounds[i].none = true;
+        } else if (LLVMGetFirstUse(argument)) {
+            bounds[i] = bounds_at(e, argument, number);
+        }
+        number++;
     }
     return bounds;
 }

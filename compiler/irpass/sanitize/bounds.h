@@ -11,6 +11,7 @@ struct bounds {
     LLVMValueRef base, bytes;
     LLVMValueRef before; /* bytes of it that lie before the argument; NULL: none */
     LLVMValueRef marks;  /* where the marks of its bytes lie; 0: all count as written */
+    bool none;           /* the argument comes behind as many as have bounds */
 };
 
 /* Emits reads of what the launch says, at the function's begin; one for each argument. The arena's. */
