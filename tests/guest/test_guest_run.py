@@ -49,6 +49,12 @@ def test_static_program_that_crashes():
     check_program("echo-static", "crash", 139)
 
 
+def test_standard_streams_have_names():
+    script = "echo told | cat /dev/stdin | (cat >/dev/stdout) | cat; (echo wrong >/dev/stderr) 2>&1 | cat"
+    done = guest_run("sh", "-c", script)
+    assert done.returncode == 0 and done.stdout == "told\nwrong\n", done
+
+
 def test_deterministic():
     if guests.SERVED:
         done = guest_run("--deterministic", "true")
@@ -180,6 +186,7 @@ def test_bad_options():
 tap.main([
     ("a dynamic program gets its arguments and environment; its output and status come back", test_dynamic_program),
     ("a static program that crashes ends with the shell's status for its signal", test_static_program_that_crashes),
+    ("the standard streams have their names in /dev", test_standard_streams_have_names),
     ("with --deterministic a program's output and status come by the console", test_deterministic),
     ("the PPU is on the PCI bus, with vfio-pci as its driver where there is an IOMMU [A1]", test_ppu_is_listed),
     ("a boot is shown on a terminal", test_progress),
