@@ -19,7 +19,7 @@ VENDORS = str(TOP / "build/opencl/ppu.icd")
 HEADER = Path("/usr/include/CL/cl.h")
 CL_DEVICE_TYPE_ALL = 0xFFFFFFFF
 # What depends on where it runs: one address for host and PPU needs VRAM that the host sees at large boundaries, SPIR-V
-# needs its translator, which the guest has not, and the place on PCI is another one.
+# needs its translator, which not every host has, and the place on PCI is another one.
 PLACE_DEPENDENT = ("CL_DEVICE_SVM_CAPABILITIES", "CL_DEVICE_IL_VERSION", "CL_DEVICE_ILS_WITH_VERSION",
                    "CL_DEVICE_PCI_BUS_INFO", "CL_DEVICE_UUID", "CL_DEVICE_LUID")
 IL_EXTENSION = re.compile(r"\s*\bcl_khr_(?:il_program|expect_assume)\b(:0x\w+)?")
