@@ -513,9 +513,14 @@ static void straight_by_hand(void **state)
     }
 }
 
-/* The first translation is for warps that lie in a line; that for all others is made when a warp wants it. */
+/*
+ * The first translation is for warps that lie in a line; that for all others is made when the CTA has other lines, or
+ * when a warp can do nothing with the first: here, as what one stores is what the next has loaded.
+ */
 static void rows_come_first(void **state)
 {
+    static const char overlapping[] = LINEAR "ldg.b32 v1, [s10+v0*4]\nldg.b32 v2, [s0+v0*4]\nadd v1, v1, v2\n"
+                                             "mul v1, v1, 3\nadd v1, v1, 7\nstg.b32 v1, [s10+v0*4+4]\nexit\n";
     static const char text[] = PLANE "ldg.b32 v1, [s0+v0*4]\nldg.b32 v2, [s0+v0*4+40]\nadd v1, v1, v2\nmul v1, v1, 3\n"
                                      "stg.b32 v1, [s10+v0*4]\nexit\n";
     struct pair *p = *state;
@@ -525,6 +530,8 @@ static void rows_come_first(void **state)
     assert_int_equal(translations(p), before + 1);
     compare(p, text, 32, (const uint32_t[]){ 16, 8, 1 }, 12);
     assert_int_equal(translations(p), before + 2);
+    compare(p, overlapping, 32, (const uint32_t[]){ 128, 1, 1 }, 12);
+    assert_int_equal(translations(p), before + 4);
 }
 
 /* ---- indexes that wrap ---- */

@@ -3,6 +3,7 @@
 #ifndef QEMU_DEVICE_CORE_SM_THREAD_NUMBER_H
 #define QEMU_DEVICE_CORE_SM_THREAD_NUMBER_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "ppu/limits.h"
@@ -33,6 +34,12 @@ static inline uint32_t thread_number(const struct thread_shape *shape, uint32_t 
     const uint32_t plane = line * shape->of_plane >> THREAD_QUOTIENT_BITS;
 
     return which == 0 ? n - line * shape->line : which == 1 ? line - plane * shape->lines : plane;
+}
+
+/* Each warp of a CTA of this size lies in one of its lines. */
+static inline bool thread_warps_in_line(const uint32_t size[3], uint32_t wave)
+{
+    return size[0] % wave == 0 || (size[1] == 1 && size[2] == 1);
 }
 
 #endif

@@ -5,6 +5,7 @@
 #include "qemu-device/core/sm/code.h"
 #include "qemu-device/core/sm/exec.h"
 #include "qemu-device/core/sm/sm.h"
+#include "qemu-device/core/sm/thread_number.h"
 #include "qemu-device/core/tier/tier.h"
 #include "qemu-device/core/tier/unit.h"
 
@@ -52,13 +53,17 @@ void tier_heads_free(struct tier_heads *heads)
     free(heads);
 }
 
-void tier_head_replace(struct tier_heads *heads, struct tier_head *head, const struct code_insn *code)
+/* Warps that lie in several lines want code for lanes anywhere from the first on. */
+void tier_head_replace(const struct exec *x, struct tier_heads *heads, struct tier_head *head,
+                       const struct code_insn *code)
 {
     head_clear(heads, head);
     head->code = code;
+    head->anywhere = !thread_warps_in_line(x->cta->size, x->wave);
     head->wait = PPU_MIN(HEAD_FIRST_LOOK, heads->threshold);
 }
 
+/* The code is hot, as it was translated. */
 void tier_head_ask_anywhere(struct tier_heads *heads, struct tier_head *head)
 {
     const struct tier_head before = *head;
@@ -66,7 +71,7 @@ void tier_head_ask_anywhere(struct tier_heads *heads, struct tier_head *head)
     head_clear(heads, head);
     head->code = before.code;
     head->insns = before.insns;
-    head->spent = before.spent;
+    head->spent = before.insns * tier_hot_times(before.translation->wave);
     head->straight = head->anywhere = true;
 }
 

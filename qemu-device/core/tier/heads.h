@@ -51,7 +51,8 @@ void tier_heads_forget(struct tier_heads *heads);
 /* The loop is warm: NULL, or its translation. */
 const struct tier_translation *tier_head_look(const struct exec *x, struct tier_head *head);
 /* Another loop has its place. */
-void tier_head_replace(struct tier_heads *heads, struct tier_head *head, const struct code_insn *code);
+void tier_head_replace(const struct exec *x, struct tier_heads *heads, struct tier_head *head,
+                       const struct code_insn *code);
 
 /* Code for rows is of no use here: that for lanes anywhere takes its place. */
 void tier_head_ask_anywhere(struct tier_heads *heads, struct tier_head *head);
@@ -68,7 +69,7 @@ static inline struct tier_head *tier_head_find(const struct exec *x, struct tier
             head->spent -= insns;
             return NULL;
         }
-        tier_head_replace(heads, head, code);
+        tier_head_replace(x, heads, head, code);
     }
     head->straight = straight;
     head->insns = head->insns < insns ? insns : head->insns;

@@ -303,7 +303,7 @@ static struct timespec look_again(void)
 
 void tier_translate(struct tier *tier, struct tier_entry *entry, uint32_t times)
 {
-    if (!tier->at_once && times_of_all(tier, entry, times) * entry->unit->wave < HOT_LANES) {
+    if (!tier->at_once && times_of_all(tier, entry, times) < tier_hot_times(entry->unit->wave)) {
         return;
     }
     pthread_mutex_lock(&tier->lock);
@@ -344,6 +344,11 @@ enum tier_state tier_look(const struct tier_entry *entry, const struct tier_tran
 }
 
 /* ---- life ---- */
+
+uint32_t tier_hot_times(uint32_t wave)
+{
+    return HOT_LANES / wave;
+}
 
 uint32_t tier_kept_threshold(const struct tier *tier)
 {
