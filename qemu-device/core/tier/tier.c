@@ -19,7 +19,6 @@
 #include <unistd.h>
 
 #define KEPT_TIMES (2u << 10) /* to look for a translation that is kept takes less than these executions */
-#define HOT_LANES (2u << 20)  /* lanes that have executed each instruction, before it is translated */
 #define NS_PER_S 1000000000l
 #define LOOK_NS 1000000 /* how often a wait for a translation looks whether it shall end */
 #define MOST_ENTRIES 512u
@@ -344,11 +343,6 @@ enum tier_state tier_look(const struct tier_entry *entry, const struct tier_tran
 }
 
 /* ---- life ---- */
-
-uint32_t tier_hot_times(uint32_t wave)
-{
-    return HOT_LANES / wave;
-}
 
 uint32_t tier_kept_threshold(const struct tier *tier)
 {

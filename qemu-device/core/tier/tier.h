@@ -38,8 +38,12 @@ struct tier *tier_new(const struct core_config *config);
 void tier_free(struct tier *tier);
 /* Executions of each instruction of a loop by an SM, on the average, before a translation is looked for. */
 uint32_t tier_kept_threshold(const struct tier *tier);
+#define TIER_HOT_LANES (2u << 20)
 /* The same by all SMs, before one is made. */
-uint32_t tier_hot_times(uint32_t wave);
+static inline uint32_t tier_hot_times(uint32_t wave)
+{
+    return TIER_HOT_LANES / wave;
+}
 /* Counts a loop; NULL: there is no memory, or no room. The caller has the entry until tier_give(). [any] */
 struct tier_entry *tier_count(struct tier *tier, const struct tier_unit *unit);
 /* The loop is warm, with former launches. `times`: executions by the SM since it has the entry, as below. [any] */
