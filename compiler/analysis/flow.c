@@ -542,8 +542,10 @@ static void part(struct level *level, uint32_t node, uint32_t target, uint32_t f
             flow->convergent[b] = false;
         }
     }
-    flow->leaks[node] |= !regular;
-    if (target < flow->count && !covered(flow, first_token, node, target)) {
+    const bool shared = target < flow->count && covered(flow, first_token, node, target);
+    /* Lanes that come into the region from elsewhere parted in that of the token, and meet at its target, too. */
+    flow->leaks[node] |= !regular && !shared;
+    if (target < flow->count && !shared) {
         uint32_t at = loop == FLOW_NONE ? node : flow->loops[loop].preheader;
         add_token(flow, (struct flow_token){ at, target, meeting_of(level, node, target), false, region });
     }

@@ -117,10 +117,39 @@ static const struct known knowns[] = {
       "  b1: depth 0, idom b0, divergent -> b2 b3 (sync)\n"
       "  b2: depth 0, idom b1, divergent -> b4 (sync)\n"
       "  b3: depth 0, idom b0, divergent -> b4 (sync)\n"
-      "  b4: depth 0, idom b0, divergent ->\n"
+      "  b4: depth 0, idom b0, convergent ->\n"
       "  ssy at b0 for b4\n"
       "  ssy at b0 for b3\n",
       1u << 3 },
+    /* the first parts nobody, so it has no token that the second shares */
+    { "a side that two conditions lead to, of which one parts nobody",
+      { 5, { { 1, 2 }, { 2, 3 }, { 4 }, { 4 } }, { 2, 2, 1, 1, 0 } },
+      1u << 1,
+      0,
+      "flow of g\n"
+      "  b0: depth 0, idom b0, convergent -> b1 b3\n"
+      "  b1: depth 0, idom b0, convergent -> b3 b2\n"
+      "  b2: depth 0, idom b1, divergent -> b4 (sync)\n"
+      "  b3: depth 0, idom b0, divergent -> b4 (sync)\n"
+      "  b4: depth 0, idom b0, divergent ->\n"
+      "  ssy at b1 for b4\n",
+      0 },
+    /* 0 - 1 header; 1 to 2 or 3, 3 to 4 or to the latch 6; 2 and 4 share 5 */
+    { "a choice of three in a loop, of which two share an end",
+      { 8, { { 1 }, { 2, 3 }, { 5 }, { 4, 6 }, { 5 }, { 6 }, { 1, 7 } }, { 1, 2, 1, 2, 1, 1, 2, 0 } },
+      (1u << 1) | (1u << 3),
+      0,
+      "flow of g\n"
+      "  b0: depth 0, idom b0, convergent -> b1\n"
+      "  b1: depth 1, idom b0, convergent -> b2 b3\n"
+      "  b2: depth 1, idom b1, divergent -> b5\n"
+      "  b3: depth 1, idom b1, divergent -> b4 b6 (sync)\n"
+      "  b4: depth 1, idom b3, divergent -> b5\n"
+      "  b5: depth 1, idom b1, divergent -> b6 (sync)\n"
+      "  b6: depth 1, idom b1, convergent -> b1 b7\n"
+      "  b7: depth 0, idom b6, convergent ->\n"
+      "  ssy at b1 for b6\n",
+      0 },
     /* 1 leaves to 3, 2 to 4 */
     { "a loop with two ways out, with something to do on each",
       { 6, { { 1 }, { 2, 3 }, { 1, 4 }, { 5 }, { 5 } }, { 1, 2, 2, 1, 1, 0 } },
