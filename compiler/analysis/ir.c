@@ -34,6 +34,32 @@ uint32_t ir_block(const struct ir *ir, LLVMBasicBlockRef block)
     return !entry->key ? FLOW_NONE : entry->number;
 }
 
+/* Number of the first instruction in the block or, where it has none, behind it. */
+static uint32_t first_value(const struct ir *ir, uint32_t block)
+{
+    uint32_t first = ir->argument_count, last = ir->value_count;
+
+    while (first < last) {
+        uint32_t middle = first + (last - first) / 2;
+        if (ir->block_of[middle] < block) {
+            first = middle + 1;
+        } else {
+            last = middle;
+        }
+    }
+    return first;
+}
+
+uint32_t ir_loop_begin(const struct ir *ir, uint32_t loop)
+{
+    return first_value(ir, ir->flow->loops[loop].header);
+}
+
+uint32_t ir_loop_end(const struct ir *ir, uint32_t loop)
+{
+    return first_value(ir, ir->flow->loops[loop].end);
+}
+
 static void add_value(struct ir *ir, LLVMValueRef value, uint32_t block)
 {
     *find_entry(ir, value) = (struct ir_entry){ value, ir->value_count };

@@ -42,6 +42,9 @@ uint32_t ir_block(const struct ir *ir, LLVMBasicBlockRef block);
 
 bool ir_is_kernel(LLVMValueRef function);
 bool ir_is_instruction(LLVMValueRef value, LLVMOpcode opcode);
+/* The loop's instructions, and those of blocks that only stand among its own, are [begin, end). */
+uint32_t ir_loop_begin(const struct ir *ir, uint32_t loop);
+uint32_t ir_loop_end(const struct ir *ir, uint32_t loop);
 /* True when no instruction of the loop makes the value. */
 bool ir_is_invariant(const struct ir *ir, uint32_t loop, LLVMValueRef value);
 /* Width of a value that is an integer, 0: it is something else. */

@@ -464,7 +464,8 @@ void strength_reduce(struct compilation *compilation, LLVMValueRef function)
     for (r.loop = 0; r.loop < ir->flow->loop_count; r.loop++) {
         r.latch = find_latch(ir->flow, r.loop);
         r.pointers = 0;
-        for (uint32_t v = ir->argument_count; v < ir->value_count && r.pointers < MAX_POINTERS; v++) {
+        const uint32_t end = ir_loop_end(ir, r.loop);
+        for (uint32_t v = ir_loop_begin(ir, r.loop); v < end && r.pointers < MAX_POINTERS; v++) {
             if (flow_in_loop(ir->flow, r.loop, ir->block_of[v]) && is_address(&r, ir->values[v])) {
                 r.pointers += reduce(&r, ir->values[v]);
             }

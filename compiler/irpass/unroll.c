@@ -24,8 +24,9 @@ struct loop_size {
 static struct loop_size size_of(const struct ir *ir, uint32_t loop)
 {
     struct loop_size size = { 0, 0, false };
+    const uint32_t end = ir_loop_end(ir, loop);
 
-    for (uint32_t v = ir->argument_count; v < ir->value_count; v++) {
+    for (uint32_t v = ir_loop_begin(ir, loop); v < end; v++) {
         if (!flow_in_loop(ir->flow, loop, ir->block_of[v])) {
             continue;
         }

@@ -286,7 +286,9 @@ static bool *find_yields(const struct ir *ir)
 /* True: what others write may be looked at in the loop, there or in a function that it calls. */
 static bool may_wait(const struct ir *ir, uint32_t loop)
 {
-    for (uint32_t v = ir->argument_count; v < ir->value_count; v++) {
+    const uint32_t end = ir_loop_end(ir, loop);
+
+    for (uint32_t v = ir_loop_begin(ir, loop); v < end; v++) {
         LLVMValueRef value = ir->values[v];
 
         if (flow_in_loop(ir->flow, loop, ir->block_of[v]) &&
