@@ -44,12 +44,11 @@ $(eval $(call ppu_script_test,opencl-set,tests/bench/set.py --check,$(BUILD)/pla
 $(eval $(call ppu_script_test,opencl-error-codes,tests/opencl/test_error_codes.py,))
 $(eval $(call ppu_script_test,opencl-entries,tests/opencl/test_entries.py,))
 # In the guest, where clang takes a second to start: some tests by `make test`, all by `make test-guest`, and what clinfo
-# tells in both places. Left out: the kernels of sanitizer, of which a third took 17 minutes there; and alias, whose test
-# of the cache in another process fails there.
-CL_GUEST_TESTS := $(filter-out alias sanitizer,$(CL_TESTS))
+# tells in both places. Left out: the kernels of sanitizer, of which a third took 17 minutes there.
+CL_GUEST_TESTS := $(filter-out sanitizer,$(CL_TESTS))
 CL_GUEST_SHORT := image_objects il
 # Seconds of those that take more than a few minutes.
-CL_GUEST_LONG := enqueue segments shapes taskq workq
+CL_GUEST_LONG := alias enqueue segments shapes taskq workq
 CL_GUEST_SECONDS := 1800
 # $(call cl_guest_test,NAME)
 define cl_guest_test
