@@ -1628,7 +1628,7 @@ static void kernels_with_many_pointers_are_checked(void **state)
     const size_t global = 4;
     check(error);
     for (cl_uint i = 0; i < POINTERS; i++) {
-        const cl_mem given = i == 0 ? first : i < POINTERS - 1 ? right : last;
+        cl_mem given = i == 0 ? first : i < POINTERS - 1 ? right : last;
         check(clSetKernelArg(kernel, i, sizeof(cl_mem), &given));
     }
     check(clEnqueueNDRangeKernel(l.queue, kernel, 1, NULL, &global, NULL, 0, NULL, NULL));
