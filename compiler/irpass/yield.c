@@ -2,6 +2,7 @@
 #include "compiler/irpass/yield.h"
 
 #include "compiler/analysis/ir.h"
+#include "compiler/base/primitive.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -300,11 +301,25 @@ static bool may_wait(const struct ir *ir, uint32_t loop)
     return false;
 }
 
-/* A test that every turn passes ends the loop after a number of turns known at its entry. */
+/* Lanes that come to a barrier of their work-group wait for all others there. */
+static bool has_barrier(const struct ir *ir, uint32_t block)
+{
+    for (LLVMValueRef i = LLVMGetFirstInstruction(ir->blocks[block]); i; i = LLVMGetNextInstruction(i)) {
+        if (ir_is_instruction(i, LLVMCall) && primitive_find(ir_callee(i)) == PRIMITIVE_BARRIER) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/*
+ * A test that every turn passes ends the loop after a number of turns known at its entry; or every turn passes a
+ * barrier, which gives all others their turn.
+ */
 static bool is_bounded(const struct ir *ir, uint32_t loop, uint32_t latch)
 {
     for (uint32_t b = latch;; b = ir->flow->blocks[b].idom) {
-        if (ir->flow->blocks[b].loop == loop && is_exit_test(ir, loop, b)) {
+        if (ir->flow->blocks[b].loop == loop && (is_exit_test(ir, loop, b) || has_barrier(ir, b))) {
             return true;
         }
         if (b == ir->flow->loops[loop].header) {

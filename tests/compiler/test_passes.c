@@ -185,6 +185,7 @@ int main(void)
         TEST("strength_reduce", "strength-reduce: pointers [A7]"),
         TEST("loop_offsets", "strength-reduce: offsets of lanes [A7]"),
         TEST("yield", "yield-wait-loops: critical sections [E8]"),
+        TEST("yield_barrier", "yield-unbounded-loops: turns with a barrier [E8]"),
     };
 
     return cmocka_run_group_tests_name("compiler: passes", tests, NULL, NULL);
