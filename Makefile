@@ -79,6 +79,8 @@ CFLAGS_fuzz := $(DEBUG_INFO) -O1 -fno-omit-frame-pointer -fsanitize=fuzzer-no-li
 # A linker that takes a third of the time, where the demo does not need it.
 LINKER := -fuse-ld=lld -B/usr/lib/llvm-19/bin
 LDFLAGS_asan = $(CFLAGS_asan) $(LINKER)
+# Clang's runtime of the thread sanitizer knows what gcc compiles, and takes half of the time that gcc's own takes.
+LD_tsan := clang-19
 LDFLAGS_tsan = $(CFLAGS_tsan) $(LINKER)
 LDFLAGS_coverage = $(CFLAGS_coverage) $(LINKER)
 LDFLAGS_fuzz := $(LINKER) -fsanitize=fuzzer,address,undefined
@@ -173,7 +175,7 @@ $(call ppu_record,$(BUILD)/$(1)/record/$(2).members,$(3) $(5))
 $(6): $(call ppu_objects,$(1),$(2),$(3)) $(call ppu_archives,$(1),$(5)) $(BUILD)/$(1)/record/$(2).members $$(PREREQS_$(2))
 	$$(call say,LD,$$@)
 	$(Q)mkdir -p $$(@D)
-	$(Q)$(or $(CC_$(1)),$(CC)) $(or $(LDFLAGS_$(1)),$(CFLAGS_$(1))) -o $$@.$$(pid) $$(filter %.o,$$^) -Wl,--start-group $$(filter %.a,$$^) -Wl,--end-group $(filter -%,$(5))
+	$(Q)$(or $(LD_$(1)),$(CC_$(1)),$(CC)) $(or $(LDFLAGS_$(1)),$(CFLAGS_$(1))) -o $$@.$$(pid) $$(filter %.o,$$^) -Wl,--start-group $$(filter %.a,$$^) -Wl,--end-group $(filter -%,$(5))
 	$(Q)mv $$@.$$(pid) $$@
 endef
 

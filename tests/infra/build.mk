@@ -45,6 +45,12 @@ $(eval $(call ppu_script_test,flags,tests/infra/test_flags.py,))
 TIMEOUT_install = 600
 $(eval $(call ppu_script_test,install,tests/infra/test_install.py,$(INSTALL_READY)))
 
+# What the sanitizers must find, in the variants of a program as any test has them.
+SEEDED_CFLAGS := -D_GNU_SOURCE
+$(eval $(call ppu_unit,seeded,tests/infra/seeded.c,$(SEEDED_CFLAGS)))
+$(foreach v,asan tsan,$(eval $(call ppu_program,$(v),seeded,tests/infra/seeded.c,$(SEEDED_CFLAGS),-pthread,$(BUILD)/$(v)/tests/seeded)))
+$(eval $(call ppu_script_test,sanitizers,tests/infra/test_sanitizers.py,$(BUILD)/asan/tests/seeded $(BUILD)/tsan/tests/seeded))
+
 # Debian's own checker of packages.
 TIMEOUT_packages = 600
 $(eval $(call ppu_script_test,packages,tests/infra/test_packages.py,$(INSTALL_READY)))
