@@ -380,7 +380,7 @@ void kernel_image_write(struct compilation *compilation, struct bytes *image)
         add_kernel(compilation, &compilation->kernels[i], &tables);
     }
     for (uint32_t i = 0; i < compilation->format_count; i++) {
-        uint32_t offset = bytes_text(&tables.text, compilation->formats[i]);
+        uint32_t offset = bytes_text(&tables.text, compilation->formats[i].text);
         bytes_add(&tables.formats, &offset, sizeof(offset));
     }
     if (compilation->options->debug != 0) {

@@ -58,6 +58,12 @@ struct sites {
     uint32_t buckets; /* a power of two, or 0 */
 };
 
+/* A format string of printf. */
+struct format {
+    const char *text;
+    size_t bytes; /* with the zero at its end */
+};
+
 struct compilation {
     struct arena arena;
     const struct ppu_compile_options *options;
@@ -92,7 +98,7 @@ struct compilation {
     struct data_address *addresses;
     uint32_t address_count;
     unsigned address_cap;
-    const char **formats; /* printf's */
+    struct format *formats;
     uint32_t format_count;
     unsigned format_cap;
 

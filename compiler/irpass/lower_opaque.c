@@ -46,28 +46,42 @@ static bool has_opaque_types(const struct compilation *compilation)
 }
 
 /* Returns the length of the type that the text begins with, and what replaces it; 0: there is none. */
-static size_t find_type(const char *text, const char **to)
+static size_t find_type(const char *text, const char *end, const char **to)
 {
     for (uint32_t i = 0; i < PPU_ARRAY_SIZE(opaque_types); i++) {
         size_t len = strlen(opaque_types[i].from);
-        if (strncmp(text, opaque_types[i].from, len) == 0) {
+        if (len <= (size_t)(end - text) && memcmp(text, opaque_types[i].from, len) == 0) {
+            const char *last = opaque_types[i].open ? memchr(text + len, ')', (size_t)(end - text) - len) : NULL;
             *to = opaque_types[i].to;
-            return opaque_types[i].open ? len + strcspn(text + len, ")") + 1 : len;
+            return last ? (size_t)(last - text) + 1 : len;
         }
     }
     return 0;
 }
 
+/* Bytes of the text before the next place where a type may begin, at least one. */
+static size_t len_before_type(const char *text, const char *end)
+{
+    const char *at = text + 1;
+
+    while (at < end && *at != 'b' && *at != 't') { /* each begins with one of these */
+        at++;
+    }
+    return (size_t)(at - text);
+}
+
 /* Quotes within strings and names are written otherwise, so that nothing else can look like such a type. */
 static void replace_types(struct bytes *text, const char *from)
 {
-    while (*from != 0) {
+    const char *end = from + strlen(from);
+
+    while (from < end) {
         const char *to = NULL;
-        size_t len = find_type(from, &to);
+        size_t len = find_type(from, end, &to);
         if (len > 0) {
             bytes_add(text, to, strlen(to));
         } else {
-            len = 1 + strcspn(from + 1, "bt"); /* each begins with one of these */
+            len = len_before_type(from, end);
             bytes_add(text, from, len);
         }
         from += len;

@@ -59,17 +59,18 @@ static const char *string_of(struct compilation *compilation, LLVMValueRef point
 
 uint32_t printf_format(struct compilation *compilation, const char *format)
 {
+    size_t bytes = strlen(format) + 1;
+
     for (uint32_t i = 0; i < compilation->format_count; i++) {
-        if (strcmp(compilation->formats[i], format) == 0) {
+        if (compilation->formats[i].bytes == bytes && memcmp(compilation->formats[i].text, format, bytes) == 0) {
             return i;
         }
     }
     compilation->formats = arena_grow(&compilation->arena, compilation->formats, sizeof(compilation->formats[0]),
                                       compilation->format_count, &compilation->format_cap);
-    size_t bytes = strlen(format) + 1;
     char *copy = arena_alloc(&compilation->arena, bytes);
     memcpy(copy, format, bytes);
-    compilation->formats[compilation->format_count] = copy;
+    compilation->formats[compilation->format_count] = (struct format){ copy, bytes };
     return compilation->format_count++;
 }
 
