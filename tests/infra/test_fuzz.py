@@ -15,7 +15,7 @@ TOP = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(TOP / "tests"))
 import tap  # noqa: E402
 
-SAYS = 'echo "#7 DONE   cov: 12 ft: 34 corp: 5/6b lim: 4"; echo "stat::number_of_executed_units: 1000"'
+SAYS = 'echo "#3 INITED cov: 10 ft: 30 corp: 5/6b"; echo "#7 DONE   cov: 12 ft: 34 corp: 5/6b lim: 4"; echo "stat::number_of_executed_units: 1000"'
 FINDS = f'''for a; do case $a in -artifact_prefix=*) echo x >"${{a#*=}}crash-1";; esac; done
 {SAYS}; echo "SUMMARY: AddressSanitizer: something"; echo "saved to crash-1"; exit 77'''
 
@@ -92,7 +92,8 @@ def test_corpus():
 
 def test_as_a_test():
     for script, failed in ((SAYS, []), (FINDS, ["find nothing", "finds nothing"]),
-                           (SAYS.replace("cov: 12", "cov: $$"), ["covers the same"])):
+                           (SAYS.replace("cov: 10", "cov: $$"), ["covers the same"]),
+                           (SAYS.replace("cov: 12", "cov: $$"), []), (SAYS.replace("INITED", "READ"), ["covers the same"])):
         status, output = Scratch(script).run("test", "one")
         bad = [line for line in output.splitlines() if line.startswith("not ok")]
         assert len(bad) == len(failed) and all(part in line for part, line in zip(failed, bad)), output
