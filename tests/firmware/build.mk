@@ -4,7 +4,7 @@ CHECK_TESTS += $(addprefix firmware-,$(filter-out image mutations,$(patsubst tes
 
 # The firmware's own sources on a device that the test drives step by step.
 
-firmware_test = $(call ppu_test,firmware-$(1),tests/firmware/test_$(1).c tests/firmware/mock_hal.c tests/firmware/stream.c $(2),$(3),ppu-firmware -pthread)
+firmware_test = $(call ppu_test,firmware-$(1),tests/firmware/test_$(1).c $(addprefix tests/firmware/,mock_hal.c coroutine.c stream.c) $(2),$(3),ppu-firmware)
 
 $(eval $(call firmware_test,channel))
 $(eval $(call firmware_test,commands))

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/firmware/mock_hal.h"
 
-#include <pthread.h>
-#include <semaphore.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,15 +11,19 @@
 #include <cmocka.h>
 
 #include "firmware/hal.h"
+#include "ppu/base.h"
 #include "ppu/macros.h"
+#include "tests/firmware/coroutine.h"
+
+#define STACK_BYTES (256u * PPU_KIB)
 
 struct mock mock;
 
 extern uint8_t __start_fw_dma[], __stop_fw_dma[];
 
-static pthread_t thread;
-static sem_t firmware_turn;
-static sem_t test_turn;
+static struct coroutine firmware;
+static struct coroutine test;                /* whoever settles: an actor of an order has a stack of its own */
+static _Alignas(16) char stack[STACK_BYTES]; /* the firmware's */
 static bool running;
 static bool stopping;
 
@@ -405,8 +407,7 @@ uint32_t hal_take_events(void)
 bool hal_wait(uint32_t *events)
 {
     if (!R(IRQ_PENDING)) {
-        sem_post(&test_turn);
-        sem_wait(&firmware_turn);
+        coroutine_switch(&firmware, &test);
     }
     *events = hal_take_events();
     return !stopping;
@@ -426,13 +427,10 @@ const uint8_t *hal_build_id(void)
 
 /* ---- Life. ---- */
 
-static void *run(void *unused)
+static void run(void)
 {
-    (void)unused;
-    sem_wait(&firmware_turn);
     firmware_main();
-    sem_post(&test_turn);
-    return NULL;
+    coroutine_switch(&firmware, &test);
 }
 
 static void reset_registers(void)
@@ -470,9 +468,7 @@ static void start(void)
 {
     stopping = false;
     running = true;
-    sem_init(&firmware_turn, 0, 0);
-    sem_init(&test_turn, 0, 0);
-    assert_int_equal(pthread_create(&thread, NULL, run, NULL), 0);
+    coroutine_begin(&firmware, stack, sizeof(stack), run);
     mock_settle();
     assert_int_equal(R(BOOT_STATUS), PPU_BOOT_READY);
 }
@@ -507,8 +503,7 @@ void mock_start_with_channels(uint32_t channels)
 
 void mock_settle(void)
 {
-    sem_post(&firmware_turn);
-    sem_wait(&test_turn);
+    coroutine_switch(&test, &firmware);
 }
 
 void mock_stop(void)
@@ -517,7 +512,6 @@ void mock_stop(void)
         stopping = true;
         R(IRQ_PENDING) = 0;
         mock_settle();
-        pthread_join(thread, NULL);
         running = false;
     }
     free(mock.vram);

@@ -5,28 +5,28 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <string.h>
-#include <ucontext.h>
 
 #include <cmocka.h>
 
 #include "ppu/base.h"
+#include "tests/firmware/coroutine.h"
 #include "tests/firmware/random.h"
 
-#define STACK_BYTES (256u * PPU_KIB)
+#define STACK_BYTES (64u * PPU_KIB)
 #define STEPS_MAX 4096u
 
 struct actor {
     void (*run)(void);
     bool (*ready)(void); /* NULL: it can go on */
     bool done;
-    ucontext_t context;
+    struct coroutine coroutine;
 };
 
 static struct actor actors[ORDERS_ACTORS];
 static uint32_t actor_count;
 static struct actor *current;
-static ucontext_t scheduler;
-static char stacks[ORDERS_ACTORS][STACK_BYTES];
+static struct coroutine scheduler;
+static _Alignas(16) char stacks[ORDERS_ACTORS][STACK_BYTES];
 
 /* Which of those that could go on had each turn, and how many they were. */
 static uint8_t choice[STEPS_MAX];
@@ -41,7 +41,7 @@ void orders_wait(bool (*ready)(void))
 {
     if (current) {
         current->ready = ready;
-        swapcontext(&current->context, &scheduler);
+        coroutine_switch(&current->coroutine, &scheduler);
     }
 }
 
@@ -64,7 +64,7 @@ static void enter(void)
 {
     current->run();
     current->done = true;
-    swapcontext(&current->context, &scheduler);
+    coroutine_switch(&current->coroutine, &scheduler);
 }
 
 static void actor_begin(struct actor *actor, void (*run)(void))
@@ -72,10 +72,7 @@ static void actor_begin(struct actor *actor, void (*run)(void))
     actor->run = run;
     actor->ready = NULL;
     actor->done = false;
-    getcontext(&actor->context);
-    actor->context.uc_stack.ss_sp = stacks[actor - actors];
-    actor->context.uc_stack.ss_size = STACK_BYTES;
-    makecontext(&actor->context, enter, 0);
+    coroutine_begin(&actor->coroutine, stacks[actor - actors], STACK_BYTES, enter);
 }
 
 static uint32_t find_ready(struct actor *ready[ORDERS_ACTORS])
@@ -110,7 +107,7 @@ static uint32_t run(const struct orders *orders, uint64_t *seed)
             choice[step] = (uint8_t)random_below(seed, count);
         }
         current = ready[choice[step]];
-        swapcontext(&scheduler, &current->context);
+        coroutine_switch(&scheduler, &current->coroutine);
         current = NULL;
     }
 }

@@ -44,8 +44,8 @@ def passes(name, part, test, old, new):
     mutated = original.replace(old, new)
     source.write_text(mutated.replace('#include "firmware/shared.h"\n', '#include "firmware/shared.h"\n' + TORN))
     step = "tmdq_step" if part == "tmdq" else "orders_step"
-    tests = [compiled(f"tests/firmware/{file}.c", step) for file in (f"test_{test}", "orders", "mock_hal", "stream")]
-    gcc("-o", program, *tests, compiled(source, step), LIBRARY, "-lcmocka", "-pthread")
+    tests = [compiled(f"tests/firmware/{file}.c", step) for file in (f"test_{test}", "orders", "mock_hal", "coroutine", "stream")]
+    gcc("-o", program, *tests, compiled(source, step), LIBRARY, "-lcmocka")
     return runs_clean(program)
 
 
