@@ -157,25 +157,45 @@ static LLVMValueRef wide_base(const struct gather *a, const struct gather_group 
     return LLVMBuildAdd(t->builder, a->base, LLVMBuildShl(t->builder, wide(a, one), write_i64(t, 32), ""), "");
 }
 
-static void look_for_patterns(const struct gather *a, struct gather_group *g)
+static LLVMValueRef has_some(const struct gather *a, const struct gather_group *g)
+{
+    return LLVMBuildICmp(a->t->builder, LLVMIntNE, write_mask_bits(a->t, g->set), LLVMConstNull(a->t->i16), "");
+}
+
+/* Lanes of the set follow one another from g->start on; or there is nothing to load. */
+static void look_for_row(const struct gather *a, struct gather_group *g)
 {
     const struct writer *const t = a->t;
     LLVMBuilderRef b = t->builder;
-    LLVMValueRef others = not_of(a, g->set);
-    LLVMValueRef some = LLVMBuildICmp(b, LLVMIntNE, write_mask_bits(a->t, g->set), LLVMConstNull(t->i16), "");
     LLVMValueRef length = write_i32(t, (TIER_CHUNK - 1) * a->bytes);
-
-    g->head = lane_of(a, g->sum, g->first);
-    g->start = LLVMBuildSub(b, g->head, LLVMBuildMul(b, g->first, write_i32(t, a->bytes), ""), "");
     LLVMValueRef expected = LLVMBuildAdd(b, write_splat(t, g->start), numbers(a, a->bytes), "");
     LLVMValueRef follows = LLVMBuildICmp(b, LLVMIntEQ, g->sum, expected, "");
-    LLVMValueRef same = LLVMBuildICmp(b, LLVMIntEQ, g->sum, write_splat(t, g->head), "");
-    g->row = both(a, some, all_of(a, LLVMBuildOr(b, follows, others, "")));
-    g->alike = both(a, some, all_of(a, LLVMBuildOr(b, same, others, "")));
     LLVMValueRef has = LLVMBuildICmp(b, LLVMIntUGE, g->window.limit, length, "");
     LLVMValueRef room = LLVMBuildSub(b, g->window.limit, length, "");
+
+    g->row = all_of(a, LLVMBuildOr(b, follows, not_of(a, g->set), ""));
     has = both(a, has, LLVMBuildICmp(b, LLVMIntULE, g->start, room, ""));
     g->in_row = both(a, g->row, has);
+}
+
+static void look_for_one(const struct gather *a, struct gather_group *g)
+{
+    LLVMBuilderRef b = a->t->builder;
+    LLVMValueRef same = LLVMBuildICmp(b, LLVMIntEQ, g->sum, write_splat(a->t, g->head), "");
+
+    g->alike = both(a, has_some(a, g), all_of(a, LLVMBuildOr(b, same, not_of(a, g->set), "")));
+}
+
+/* The first lane of the set; of none, the group's last. */
+static void find_first(const struct gather *a, struct gather_group *g)
+{
+    const struct writer *const t = a->t;
+    LLVMTypeRef word = t->i32;
+    LLVMValueRef bits = LLVMBuildZExt(t->builder, write_mask_bits(t, g->set), t->i32, "");
+    LLVMValueRef arguments[2] = { LLVMBuildOr(t->builder, bits, write_i32(t, 1u << (TIER_CHUNK - 1)), ""),
+                                  LLVMConstInt(t->i1, 1, false) };
+
+    g->first = write_intrinsic(t, "llvm.cttz", &word, 1, arguments, 2);
 }
 
 /* The group is looked for in its window. */
@@ -185,13 +205,9 @@ static void look_at_group(const struct gather *a, uint32_t group, const struct g
     const struct writer *const t = a->t;
     LLVMBuilderRef b = t->builder;
     LLVMValueRef high = a->high[group], differ = LLVMConstNull(t->mask);
-    LLVMTypeRef word = t->i32;
 
     g->set = a->set[group];
-    LLVMValueRef bits = LLVMBuildZExt(b, write_mask_bits(t, g->set), t->i32, "");
-    LLVMValueRef arguments[2] = { LLVMBuildOr(b, bits, write_i32(t, 1u << (TIER_CHUNK - 1)), ""),
-                                  LLVMConstInt(t->i1, 1, false) };
-    g->first = write_intrinsic(t, "llvm.cttz", &word, 1, arguments, 2);
+    find_first(a, g);
     g->window = high ? gather_window(a, wide_base(a, g, high, &differ)) : *window;
     LLVMValueRef wrong = LLVMBuildOr(b, wrong_lanes(a, g, a->low[group]), differ, "");
     wrong = LLVMBuildICmp(b, LLVMIntNE, write_mask_bits(t, write_both(t, wrong, g->set)), LLVMConstNull(t->i16), "");
@@ -230,6 +246,68 @@ static void load_alike(const struct gather *a, const struct gather_group *g, LLV
     }
 }
 
+/* ---- lanes near the first ---- */
+
+/* How far behind the first lane of the set others may begin for their words to be picked out of what lies there. */
+static uint32_t most_near(const struct gather *a)
+{
+    return (2 * TIER_CHUNK * a->words - a->words) * (uint32_t)sizeof(uint32_t);
+}
+
+static bool picks(const struct gather *a)
+{
+    return a->t->permutes && a->bytes >= sizeof(uint32_t) && a->words <= 2;
+}
+
+static LLVMValueRef behind_first(const struct gather *a, const struct gather_group *g)
+{
+    return LLVMBuildSub(a->t->builder, g->sum, write_splat(a->t, g->head), "");
+}
+
+/* All lanes of the set are near the first, and all that lies there is in the window; i1. */
+static LLVMValueRef are_near(const struct gather *a, const struct gather_group *g)
+{
+    const struct writer *const t = a->t;
+    LLVMBuilderRef b = t->builder;
+    LLVMValueRef most = write_i32(t, most_near(a)), others = not_of(a, g->set);
+    LLVMValueRef near = LLVMBuildICmp(b, LLVMIntULE, behind_first(a, g), write_splat(t, most), "");
+    LLVMValueRef has = LLVMBuildICmp(b, LLVMIntUGE, g->window.limit, most, "");
+
+    has = both(a, has, LLVMBuildICmp(b, LLVMIntULE, g->head, LLVMBuildSub(b, g->window.limit, most, ""), ""));
+    return both(a, has, all_of(a, LLVMBuildOr(b, near, others, "")));
+}
+
+/* Words of two registers, by their numbers; of those only the lowest five bits count. */
+static LLVMValueRef pick(const struct gather *a, LLVMValueRef low, LLVMValueRef number, LLVMValueRef high)
+{
+    LLVMValueRef arguments[3] = { low, number, high };
+
+    return write_intrinsic(a->t, "llvm.x86.avx512.vpermi2var.d.512", NULL, 0, arguments, 3);
+}
+
+static void load_near(const struct gather *a, const struct gather_group *g, LLVMValueRef words[KIT_MOST_WORDS])
+{
+    const struct writer *const t = a->t;
+    LLVMBuilderRef b = t->builder;
+    LLVMValueRef from = write_behind(t, g->window.near, wide(a, g->head)), all[4];
+    LLVMValueRef number = LLVMBuildLShr(b, behind_first(a, g), write_splat(t, write_i32(t, 2)), "");
+
+    for (uint32_t i = 0; i < 2 * a->words; i++) {
+        all[i] = write_load_shared(t, t->lanes, write_field(t, from, i * sizeof(uint32_t[TIER_CHUNK])), a->align);
+    }
+    words[0] = pick(a, all[0], number, all[1]);
+    if (a->words == 1) {
+        return;
+    }
+    LLVMValueRef next = LLVMBuildAdd(b, number, write_splat(t, write_i32(t, 1)), "");
+    LLVMValueRef far = LLVMBuildICmp(b, LLVMIntUGT, number, write_splat(t, write_i32(t, 2 * TIER_CHUNK - 1)), "");
+    LLVMValueRef next_far = LLVMBuildICmp(b, LLVMIntUGT, next, write_splat(t, write_i32(t, 2 * TIER_CHUNK - 1)), "");
+    words[0] = LLVMBuildSelect(b, far, pick(a, all[2], number, all[3]), words[0], "");
+    words[1] = LLVMBuildSelect(b, next_far, pick(a, all[2], next, all[3]), pick(a, all[0], next, all[1]), "");
+}
+
+/* ---- lanes anywhere ---- */
+
 /* Words of the set's lanes, each at `from` + its distance, which is no negative number. */
 static LLVMValueRef gather_words(const struct gather *a, const struct gather_group *g, LLVMValueRef from,
                                  LLVMValueRef distance)
@@ -241,6 +319,25 @@ static LLVMValueRef gather_words(const struct gather *a, const struct gather_gro
     LLVMValueRef arguments[4] = { at, write_i32(t, 4), g->set, LLVMConstNull(t->lanes) };
 
     return write_intrinsic(t, "llvm.masked.gather", types, 2, arguments, 4);
+}
+
+/* As gather_words(), of two words from each distance on. */
+static void gather_pairs(const struct gather *a, const struct gather_group *g, LLVMValueRef distance,
+                         LLVMValueRef words[2])
+{
+    const struct writer *const t = a->t;
+    LLVMTypeRef longs = LLVMVectorType(t->i64, TIER_CHUNK), pointers = LLVMVectorType(t->ptr, TIER_CHUNK);
+    LLVMTypeRef types[2] = { longs, pointers };
+    LLVMValueRef at = write_behind(t, g->window.near, LLVMBuildSExt(t->builder, distance, longs, ""));
+    LLVMValueRef arguments[4] = { at, write_i32(t, 4), g->set, LLVMConstNull(longs) }, shift[TIER_CHUNK];
+    LLVMValueRef pairs = write_intrinsic(t, "llvm.masked.gather", types, 2, arguments, 4);
+
+    for (uint32_t i = 0; i < TIER_CHUNK; i++) {
+        shift[i] = write_i64(t, 32);
+    }
+    words[0] = LLVMBuildTrunc(t->builder, pairs, t->lanes, "");
+    pairs = LLVMBuildLShr(t->builder, pairs, LLVMConstVector(shift, TIER_CHUNK), "");
+    words[1] = LLVMBuildTrunc(t->builder, pairs, t->lanes, "");
 }
 
 /* Bytes and halves lie in words: those are gathered. */
@@ -269,29 +366,58 @@ static void load_scattered(const struct gather *a, const struct gather_group *g,
         words[0] = gather_parts(a, g);
         return;
     }
-    for (uint32_t word = 0; word < a->words; word++) {
+    if (a->words == 1) {
+        words[0] = gather_words(a, g, g->window.near, g->sum);
+        return;
+    }
+    for (uint32_t word = 0; word < a->words; word += 2) {
         LLVMValueRef behind = write_splat(t, write_i32(t, word * (uint32_t)sizeof(uint32_t)));
-        words[word] = gather_words(a, g, g->window.near, LLVMBuildAdd(t->builder, g->sum, behind, ""));
+        gather_pairs(a, g, LLVMBuildAdd(t->builder, g->sum, behind, ""), &words[word]);
     }
 }
 
-#define WAYS 3u
+#define WAYS 4u
 
-static void load_group(const struct gather *a, const struct gather_group *g, LLVMValueRef words[KIT_MOST_WORDS])
+/* Lanes that are no row in shared memory: each of them must be there. */
+static void look_at_lanes(const struct gather *a, uint32_t group, struct gather_group *g)
+{
+    const struct writer *const t = a->t;
+    LLVMValueRef wrong = write_mask_bits(t, write_both(t, wrong_lanes(a, g, a->low[group]), g->set));
+
+    wrong = LLVMBuildICmp(t->builder, LLVMIntNE, wrong, LLVMConstNull(t->i16), "");
+    a->unless(a->owner, LLVMBuildOr(t->builder, wrong, g->window.wrong, ""), a->n);
+    find_first(a, g);
+    g->head = lane_of(a, g->sum, g->first);
+    look_for_one(a, g);
+}
+
+static void load_group(const struct gather *a, uint32_t group, struct gather_group *g,
+                       LLVMValueRef words[KIT_MOST_WORDS])
 {
     struct writer *const t = a->t;
     void (*const load[WAYS])(const struct gather *, const struct gather_group *,
-                             LLVMValueRef *) = { load_row, load_alike, load_scattered };
+                             LLVMValueRef *) = { load_row, load_alike, load_scattered, load_near };
     LLVMBasicBlockRef way[WAYS], other = write_block(t), behind = write_block(t);
     LLVMValueRef value[KIT_MOST_WORDS][WAYS];
+    const uint32_t ways = picks(a) ? WAYS : WAYS - 1;
 
-    for (uint32_t i = 0; i < WAYS; i++) {
+    for (uint32_t i = 0; i < ways; i++) {
         way[i] = write_block(t);
     }
     LLVMBuildCondBr(t->builder, g->in_row, way[0], other);
     write_at(t, other);
-    LLVMBuildCondBr(t->builder, g->alike, way[1], way[2]);
-    for (uint32_t i = 0; i < WAYS; i++) {
+    if (a->shared) {
+        look_at_lanes(a, group, g);
+    }
+    if (picks(a)) {
+        LLVMBasicBlockRef apart = write_block(t);
+        LLVMBuildCondBr(t->builder, g->alike, way[1], apart);
+        write_at(t, apart);
+        LLVMBuildCondBr(t->builder, are_near(a, g), way[3], way[2]);
+    } else {
+        LLVMBuildCondBr(t->builder, g->alike, way[1], way[2]);
+    }
+    for (uint32_t i = 0; i < ways; i++) {
         LLVMValueRef one[KIT_MOST_WORDS] = { NULL };
         write_at(t, way[i]);
         load[i](a, g, one);
@@ -303,7 +429,7 @@ static void load_group(const struct gather *a, const struct gather_group *g, LLV
     write_at(t, behind);
     for (uint32_t word = 0; word < a->words; word++) {
         words[word] = LLVMBuildPhi(t->builder, t->lanes, "");
-        LLVMAddIncoming(words[word], value[word], way, WAYS);
+        LLVMAddIncoming(words[word], value[word], way, ways);
     }
 }
 
@@ -344,17 +470,41 @@ static LLVMValueRef lines_of_pass(const struct gather *a, const struct gather_pa
 
 void gather_look_for_patterns(const struct gather *a, struct gather_pass *p)
 {
+    LLVMBuilderRef b = a->t->builder;
+
     for (uint32_t i = 0; i < GATHER_GROUPS; i++) {
-        look_for_patterns(a, &p->group[i]);
+        struct gather_group *const g = &p->group[i];
+        g->head = lane_of(a, g->sum, g->first);
+        g->start = LLVMBuildSub(b, g->head, LLVMBuildMul(b, g->first, write_i32(a->t, a->bytes), ""), "");
+        look_for_row(a, g);
+        g->row = both(a, g->row, has_some(a, g));
+        g->in_row = both(a, g->in_row, g->row);
+        look_for_one(a, g);
     }
 }
 
-static void load_fast(const struct gather *a, struct gather_pass *p)
+static void load_found(const struct gather *a, struct gather_pass *p)
 {
-    gather_look_for_patterns(a, p);
-    p->lines = a->shared ? write_i32(a->t, 0) : lines_of_pass(a, p);
     for (uint32_t i = 0; i < GATHER_GROUPS; i++) {
-        load_group(a, &p->group[i], p->words[i]);
+        load_group(a, i, &p->group[i], p->words[i]);
+    }
+}
+
+void gather_look_for_rows(const struct gather *a, const struct gather_window *window, struct gather_pass *p)
+{
+    const struct writer *const t = a->t;
+    LLVMBuilderRef b = t->builder;
+
+    for (uint32_t i = 0; i < GATHER_GROUPS; i++) {
+        struct gather_group *const g = &p->group[i];
+        g->set = a->set[i];
+        g->window = *window;
+        g->sum = LLVMBuildAdd(b, a->low[i], write_splat(t, window->more), "");
+        g->start = lane_of(a, g->sum, write_i32(t, 0));
+        look_for_row(a, g);
+        LLVMValueRef odd = LLVMBuildAnd(b, g->start, write_i32(t, a->align - 1), "");
+        LLVMValueRef even = LLVMBuildICmp(b, LLVMIntEQ, odd, write_i32(t, 0), "");
+        g->in_row = both(a, g->in_row, both(a, even, not_of(a, window->wrong)));
     }
 }
 
@@ -423,13 +573,14 @@ LLVMValueRef gather_look(const struct gather *a, const struct gather_window *win
 void gather_load(const struct gather *a, const struct gather_window *window, struct gather_pass *p)
 {
     struct writer *const t = a->t;
-    LLVMValueRef wrong = gather_look(a, window, p);
 
     if (a->shared) {
-        a->unless(a->owner, wrong, a->n);
-        load_fast(a, p);
+        p->lines = write_i32(t, 0);
+        gather_look_for_rows(a, window, p);
+        load_found(a, p);
         return;
     }
+    LLVMValueRef wrong = gather_look(a, window, p);
     LLVMBasicBlockRef far = write_block(t), fast = write_block(t), behind = write_block(t), from[2];
     write_rarely(t, wrong, far, fast);
     write_at(t, far);
@@ -438,7 +589,9 @@ void gather_load(const struct gather *a, const struct gather_window *window, str
     from[0] = LLVMGetInsertBlock(t->builder);
     LLVMBuildBr(t->builder, behind);
     write_at(t, fast);
-    load_fast(a, p);
+    gather_look_for_patterns(a, p);
+    p->lines = lines_of_pass(a, p);
+    load_found(a, p);
     from[1] = LLVMGetInsertBlock(t->builder);
     LLVMBuildBr(t->builder, behind);
     write_at(t, behind);

@@ -49,7 +49,7 @@ struct gather_group {
     LLVMValueRef first;      /* i32: the number of the first lane of the set */
     LLVMValueRef head;       /* i32: its sum */
     LLVMValueRef row, alike; /* i1: lanes of the set follow one another, or are at one place */
-    LLVMValueRef start;      /* i32: where the group's first lane would be in that row */
+    LLVMValueRef start;      /* i32: where the group's first lane is, or would be in that row */
     LLVMValueRef in_row;     /* i1: the whole row is in the window */
 };
 
@@ -64,6 +64,11 @@ struct gather gather_of(struct writer *t, uint32_t n);
 struct gather_window gather_window(const struct gather *a, LLVMValueRef base);
 /* Looks where the lanes are; i1: some are not in their window. `window`: that of `base`. */
 LLVMValueRef gather_look(const struct gather *a, const struct gather_window *window, struct gather_pass *p);
+/*
+ * Says of groups in shared memory which are rows there, in_row. Lanes of others may be anywhere, and gather_look() says
+ * whether they are there.
+ */
+void gather_look_for_rows(const struct gather *a, const struct gather_window *window, struct gather_pass *p);
 /* Says whether the groups are rows, or at one place, when all lanes are in their windows. */
 void gather_look_for_patterns(const struct gather *a, struct gather_pass *p);
 /* Loads them. */

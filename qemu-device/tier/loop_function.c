@@ -797,12 +797,8 @@ static void ask(struct loop *l)
 
 static void find_shared(const struct loop *l)
 {
-    const struct writer *const t = l->t;
-    LLVMValueRef task = write_load(t, t->ptr, write_field(t, t->x, offsetof(struct exec, task)));
-    const size_t bytes = offsetof(struct dist_task, tmd) + offsetof(struct ppu_tmd, shared_bytes);
-
-    loop_put(l, write_load(t, t->ptr, write_field(t, t->x, offsetof(struct exec, shared))), l->shared);
-    loop_put(l, write_load(t, t->i32, write_field(t, task, bytes)), l->shared_bytes);
+    loop_put(l, write_shared(l->t), l->shared);
+    loop_put(l, write_shared_bytes(l->t), l->shared_bytes);
 }
 
 void loop_write(struct loop *l)

@@ -186,6 +186,11 @@ static enum tier_kind access_kind(const struct tier_unit *unit, const struct ppu
 {
     const bool load = insn->op == PPU_OP_LDG, store = insn->op == PPU_OP_STG;
 
+    if (insn->op == PPU_OP_LDS || insn->op == PPU_OP_STS) {
+        return unit->modelled || insn->scalar || insn->indexed || insn->wa == 2 ? KIND_LEAVE
+               : insn->op == PPU_OP_LDS                                         ? KIND_LOAD
+                                                                                : KIND_STORE;
+    }
     if (insn->op == PPU_OP_LDP) {
         return insn->scalar && insn->guard == 0 && (insn->wa == 0 || insn->a_scalar) ? KIND_PARAM : KIND_LEAVE;
     }

@@ -17,19 +17,25 @@
 
 #define LEAST_INSNS 4u   /* fewer are not worth the entry */
 #define LEAST_BEFORE 12u /* the same where the warp goes on, as its registers are stored */
+#define LEAST_SEGMENT 6u /* the same between barriers, where most accesses are to shared memory */
 
 /* ---- how far the unit goes ---- */
 
-static bool takes_load(struct straight *s)
+static bool takes_load(struct straight *s, uint32_t n)
 {
+    const bool shared = straight_is_shared(s, n);
+
     for (uint32_t i = 0; i < s->store_count; i++) {
-        if (s->reload == RELOAD_NONE || (s->reload == RELOAD_EMPTY && straight_insn(s, s->stores[i])->guard == 0)) {
+        const bool may_meet = straight_is_shared(s, s->stores[i]) == shared;
+        if (may_meet &&
+            (s->reload == RELOAD_NONE || (s->reload == RELOAD_EMPTY && straight_insn(s, s->stores[i])->guard == 0))) {
             return false;
         }
     }
     for (uint32_t i = 0; i < s->store_count; i++) {
-        s->reloads = true;
-        s->empty[i] = s->reload == RELOAD_EMPTY;
+        const bool may_meet = straight_is_shared(s, s->stores[i]) == shared;
+        s->reloads = s->reloads || may_meet;
+        s->empty[i] = s->empty[i] || (may_meet && s->reload == RELOAD_EMPTY);
     }
     return true;
 }
@@ -41,7 +47,7 @@ static bool takes(struct straight *s, uint32_t n)
         return false;
     case KIND_LOAD:
     case KIND_LOAD_ONE:
-        return takes_load(s);
+        return takes_load(s, n);
     case KIND_CHOICE:
         return s->pred_is_same[straight_insn(s, n)->pred & PPU_GUARD_PRED];
     case KIND_SPECIAL: /* of the lowest active lane, which is the first until lanes end */
@@ -258,18 +264,43 @@ static void write_choice(struct straight *s, uint32_t n)
     }
 }
 
+static void find_shared(struct straight *s)
+{
+    if (!s->shared) {
+        s->shared = write_shared(s->t);
+        s->shared_bytes = write_shared_bytes(s->t);
+    }
+}
+
+/* What the lanes of a load or a store have in common: of shared memory one word, which ends with 32 bits. */
+static LLVMValueRef common_base(struct straight *s, uint32_t n)
+{
+    const struct ppu_insn *const insn = straight_insn(s, n);
+    const struct writer *const t = s->t;
+    LLVMValueRef offset = write_i64(t, (uint64_t)(int64_t)insn->imm);
+
+    if (!straight_is_shared(s, n)) {
+        return insn->a_scalar ? same_base(&s->same, insn) : offset;
+    }
+    find_shared(s);
+    if (insn->wa == 0 || !insn->a_scalar) {
+        return offset;
+    }
+    LLVMValueRef word = LLVMBuildZExt(t->builder, same_get(&s->same, insn->ra), t->i64, "");
+    return LLVMBuildAdd(t->builder, offset, word, "");
+}
+
 static void write_same(struct straight *s)
 {
     const struct writer *const t = s->t;
 
     for (uint32_t n = 0; n < s->end; n++) {
-        const struct ppu_insn *const insn = straight_insn(s, n);
         if (t->kind[n] == KIND_PARAM) {
             write_param(s, n);
         } else if (t->kind[n] == KIND_SPECIAL) {
             write_first_special(s, n);
         } else if (t->kind[n] == KIND_LOAD || t->kind[n] == KIND_STORE) {
-            s->base[n] = insn->a_scalar ? same_base(&s->same, insn) : write_i64(t, (uint64_t)(int64_t)insn->imm);
+            s->base[n] = common_base(s, n);
             if (s->forms) {
                 straight_find_row(s, n);
             }
@@ -535,8 +566,11 @@ static void put_lanes(const struct straight *s, uint32_t reg)
     for (uint32_t i = 0; i < t->unit->wave / TIER_CHUNK; i++) {
         const uint64_t at = i * TIER_CHUNK * sizeof(uint32_t);
         LLVMValueRef own = write_load(t, t->lanes, write_field(t, from, at));
-        LLVMValueRef old = write_load(t, t->lanes, write_field(t, to, at));
-        write_store(t, LLVMBuildSelect(t->builder, writers_of(s, reg, i), own, old, ""), write_field(t, to, at));
+        if (s->exit_count != 0) { /* else all lanes have gone on */
+            LLVMValueRef old = write_load(t, t->lanes, write_field(t, to, at));
+            own = LLVMBuildSelect(t->builder, writers_of(s, reg, i), own, old, "");
+        }
+        write_store(t, own, write_field(t, to, at));
     }
 }
 
@@ -663,6 +697,11 @@ struct versions {
     uint32_t count;
 };
 
+static uint32_t least_insns(const struct straight *s)
+{
+    return s->ends ? LEAST_INSNS : s->t->unit->straight == TIER_SEGMENT ? LEAST_SEGMENT : LEAST_BEFORE;
+}
+
 /* NULL: no memory, or too little of the unit can be translated. Its variables are made here, at the entry. */
 static struct straight *version_new(struct writer *t, struct forms *forms, enum reload reload)
 {
@@ -676,7 +715,7 @@ static struct straight *version_new(struct writer *t, struct forms *forms, enum 
     s->forms = forms;
     s->reload = reload;
     look_ahead(s);
-    if (s->end < (s->ends ? LEAST_INSNS : LEAST_BEFORE) || (reload == RELOAD_EMPTY && !s->reloads)) {
+    if (s->end < least_insns(s) || (reload == RELOAD_EMPTY && !s->reloads)) {
         free(s);
         return NULL;
     }
@@ -705,6 +744,9 @@ static bool versions_add(struct versions *v, struct writer *t, bool known, enum 
 /* Loads behind stores are taken first, if there are any: where rows are known, then where nothing is stored. */
 static bool versions_find(struct versions *v, struct writer *t)
 {
+    if (t->unit->straight == TIER_SEGMENT) {
+        return versions_add(v, t, false, RELOAD_NONE);
+    }
     if (!versions_add(v, t, true, RELOAD_ROWS)) {
         return false;
     }
@@ -775,6 +817,12 @@ static bool write_one_of(struct writer *t, struct straight *s, bool leaves_unles
     return false;
 }
 
+/* Warps without registers and shared memory can run it, as they begin with it and it ends them. */
+static bool can_be_whole(const struct straight *s)
+{
+    return s->ends && !s->shared && s->t->unit->straight != TIER_SEGMENT;
+}
+
 bool write_straight_unit(struct writer *t)
 {
     struct versions v = { .count = 0 };
@@ -784,7 +832,7 @@ bool write_straight_unit(struct writer *t)
     for (uint32_t i = 0; !enough && i < v.count; i++) {
         LLVMBasicBlockRef otherwise = write_block(t);
         const bool is_there = write_one_of(t, v.of[i], t->ends && !v.of[i]->ends, otherwise);
-        t->ends = t->ends || (is_there && v.of[i]->ends);
+        t->ends = t->ends || (is_there && can_be_whole(v.of[i]));
         enough = t->unit->straight == TIER_ROWS && v.of[i]->in_place;
         write_at(t, otherwise);
     }

@@ -51,6 +51,7 @@ struct straight {
     struct same same;
     struct chunk chunk[STRAIGHT_CHUNKS];
     LLVMValueRef base[TIER_MAX_INSNS]; /* of loads and stores: what is the same for all lanes */
+    LLVMValueRef shared, shared_bytes; /* shared memory of the CTA; NULL: nothing accesses it */
     bool in_place;                     /* passes store at once */
     enum reload reload;
     bool reloads;                     /* there are some, and they are taken */
@@ -85,6 +86,12 @@ struct straight {
 static inline const struct ppu_insn *straight_insn(const struct straight *s, uint32_t n)
 {
     return &s->t->unit->insn[n].insn;
+}
+
+/* It accesses shared memory. */
+static inline bool straight_is_shared(const struct straight *s, uint32_t n)
+{
+    return straight_insn(s, n)->op == PPU_OP_LDS || straight_insn(s, n)->op == PPU_OP_STS;
 }
 
 /* struct code_insn of an instruction. */

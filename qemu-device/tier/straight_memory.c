@@ -200,7 +200,7 @@ void straight_find_row(struct straight *s, uint32_t n)
     const struct writer *const t = s->t;
     LLVMBuilderRef b = t->builder;
     const uint32_t bytes = ppu_width_bytes(insn->width), align = bytes < 4 ? bytes : 4;
-    const struct form form = offsets_of(s, n);
+    const struct form form = straight_is_shared(s, n) ? (struct form){ NULL, NULL } : offsets_of(s, n);
 
     if (form.first) {
         LLVMValueRef more = LLVMBuildMul(b, form.step, write_i64(t, t->unit->wave - 1), "");
@@ -239,6 +239,17 @@ static struct lies in_known_row(const struct straight *s, uint32_t n, LLVMValueR
     return lies;
 }
 
+/* What a lane has for itself; NULL: nothing, as all lanes have the base. */
+static LLVMValueRef own_offset(struct straight *s, uint32_t n, uint32_t chunk)
+{
+    const struct ppu_insn *const insn = straight_insn(s, n);
+
+    if (straight_is_shared(s, n) && (insn->wa == 0 || (insn->a_scalar && !insn->lane_off))) {
+        return LLVMConstNull(s->t->lanes);
+    }
+    return chunk_get(&s->chunk[chunk], insn->a_scalar ? insn->rb : insn->ra, false);
+}
+
 static struct lies look_where(struct straight *s, uint32_t n)
 {
     const struct ppu_insn *const insn = straight_insn(s, n);
@@ -250,7 +261,7 @@ static struct lies look_where(struct straight *s, uint32_t n)
     }
     lies.page = page_of(s, n);
     for (uint32_t i = 0; i < STRAIGHT_CHUNKS; i++) {
-        lies.low[i] = chunk_get(&s->chunk[i], insn->a_scalar ? insn->rb : insn->ra, false);
+        lies.low[i] = own_offset(s, n, i);
         lies.high[i] = insn->a_scalar ? NULL : chunk_get(&s->chunk[i], insn->ra + 1u, false);
         lies.in_rows = LLVMBuildAnd(s->t->builder, lies.in_rows, is_row(s, n, &lies, i), "");
     }
@@ -388,11 +399,9 @@ static void fail_when(void *owner, LLVMValueRef fails, uint32_t n)
     same_unless(&s->same, fails);
 }
 
-static void load_wherever(struct straight *s, uint32_t n, const struct lies *lies, struct way *way)
+static struct gather lanes_wherever(struct straight *s, uint32_t n, const struct lies *lies)
 {
     struct gather a = gather_of(s->t, n);
-    struct gather_window window = { .base = NULL };
-    struct gather_pass pass;
 
     a.page = lies->page;
     a.request = s->request;
@@ -405,6 +414,15 @@ static void load_wherever(struct straight *s, uint32_t n, const struct lies *lie
         a.high[i] = lies->high[i];
         a.set[i] = set_of_chunk(s, lies->set, i);
     }
+    return a;
+}
+
+static void load_wherever(struct straight *s, uint32_t n, const struct lies *lies, struct way *way)
+{
+    struct gather a = lanes_wherever(s, n, lies);
+    struct gather_window window = { .base = NULL };
+    struct gather_pass pass;
+
     if (!lies->high[0]) {
         window = gather_window(&a, a.base);
     }
@@ -485,8 +503,41 @@ static uint32_t ways_of(const struct straight *s, uint32_t n, const struct lies 
     return count;
 }
 
+/* Lanes of shared memory. */
+static struct gather lanes_of_shared(struct straight *s, uint32_t n)
+{
+    struct lies lies = { .set = straight_executing(s, n) };
+
+    for (uint32_t i = 0; i < STRAIGHT_CHUNKS; i++) {
+        lies.low[i] = own_offset(s, n, i);
+    }
+    struct gather a = lanes_wherever(s, n, &lies);
+    a.shared = s->shared;
+    a.shared_bytes = s->shared_bytes;
+    return a;
+}
+
+static void load_shared(struct straight *s, uint32_t n)
+{
+    const struct ppu_insn *const insn = straight_insn(s, n);
+    struct gather a = lanes_of_shared(s, n);
+    const struct gather_window window = gather_window(&a, a.base);
+    struct gather_pass pass;
+
+    gather_load(&a, &window, &pass);
+    for (uint32_t i = 0; i < STRAIGHT_CHUNKS; i++) {
+        for (uint32_t w = 0; w < insn->wd; w++) {
+            chunk_put(&s->chunk[i], insn->rd + w, pass.words[i][w], insn->guard != 0 ? a.set[i] : NULL, RAW_NO);
+        }
+    }
+}
+
 void straight_load(struct straight *s, uint32_t n)
 {
+    if (straight_is_shared(s, n)) {
+        load_shared(s, n);
+        return;
+    }
     struct writer *const t = s->t;
     const struct lies lies = look_where(s, n);
     LLVMBasicBlockRef rows = write_block(t), on = write_block(t);
@@ -631,6 +682,48 @@ static void store_rows(struct straight *s, uint32_t n, const struct lies *lies)
     }
 }
 
+/* Where the lanes of a chunk store. */
+static void keep_lanes(const struct straight *s, const struct gather_group *g, uint32_t chunk, LLVMValueRef kept)
+{
+    const struct writer *const t = s->t;
+    LLVMTypeRef longs = LLVMVectorType(t->i64, TIER_CHUNK);
+    LLVMValueRef at = write_behind(t, g->window.near, LLVMBuildZExt(t->builder, g->sum, longs, ""));
+    const uint64_t to = offsetof(struct kit_store, host) + chunk * TIER_CHUNK * sizeof(uint8_t *);
+
+    write_store(t, at, write_field(t, kept, to));
+}
+
+/* Finds where the pass stores to shared memory: chunks in rows, or lanes wherever. */
+static void keep_shared(struct straight *s, uint32_t n, LLVMValueRef kept)
+{
+    struct writer *const t = s->t;
+    struct gather a = lanes_of_shared(s, n);
+    const struct gather_window window = gather_window(&a, a.base);
+    LLVMBasicBlockRef wherever = write_block(t), rows = write_block(t), on = write_block(t);
+    LLVMValueRef in_rows = LLVMConstInt(t->i1, 1, false);
+    struct gather_pass pass;
+    struct lies lies;
+
+    gather_look_for_rows(&a, &window, &pass);
+    for (uint32_t i = 0; i < STRAIGHT_CHUNKS; i++) {
+        const struct gather_group *const g = &pass.group[i];
+        in_rows = LLVMBuildAnd(t->builder, in_rows, g->in_row, "");
+        lies.host[i] = write_behind(t, g->window.near, LLVMBuildZExt(t->builder, g->start, t->i64, ""));
+    }
+    LLVMBuildCondBr(t->builder, in_rows, rows, wherever);
+    write_at(t, rows);
+    keep_rows(s, &lies, kept);
+    LLVMBuildBr(t->builder, on);
+    write_at(t, wherever);
+    same_unless(&s->same, gather_look(&a, &window, &pass));
+    for (uint32_t i = 0; i < STRAIGHT_CHUNKS; i++) {
+        keep_lanes(s, &pass.group[i], i, kept);
+    }
+    write_store(t, write_i32(t, 0), write_field(t, kept, offsetof(struct kit_store, in_rows)));
+    LLVMBuildBr(t->builder, on);
+    write_at(t, on);
+}
+
 void straight_store(struct straight *s, uint32_t n, uint32_t which)
 {
     struct writer *const t = s->t;
@@ -639,6 +732,12 @@ void straight_store(struct straight *s, uint32_t n, uint32_t which)
     if (s->empty[which]) {
         LLVMValueRef set = straight_executing(s, n);
         same_unless(&s->same, LLVMBuildICmp(t->builder, LLVMIntNE, set, write_i32(t, 0), ""));
+        return;
+    }
+    if (straight_is_shared(s, n)) {
+        keep_values(s, n, kept);
+        write_store(t, straight_executing(s, n), write_field(t, kept, offsetof(struct kit_store, set)));
+        keep_shared(s, n, kept);
         return;
     }
     struct lies lies = look_where(s, n);
@@ -676,6 +775,13 @@ void straight_store(struct straight *s, uint32_t n, uint32_t which)
     straight_add_lines(s, all);
 }
 
+static LLVMValueRef kept_word(const struct straight *s, LLVMValueRef kept, uint32_t word, uint32_t chunk)
+{
+    const uint64_t at = (word * PPU_LANES + chunk * TIER_CHUNK) * sizeof(uint32_t);
+
+    return write_load(s->t, s->t->lanes, write_field(s->t, kept, offsetof(struct kit_store, value) + at));
+}
+
 static void commit_rows(const struct straight *s, uint32_t n, LLVMValueRef kept, LLVMValueRef set)
 {
     const struct ppu_insn *const insn = straight_insn(s, n);
@@ -686,10 +792,47 @@ static void commit_rows(const struct straight *s, uint32_t n, LLVMValueRef kept,
         LLVMValueRef host = write_load(
             t, t->ptr, write_field(t, kept, offsetof(struct kit_store, host) + i * TIER_CHUNK * sizeof(uint8_t *)));
         for (uint32_t word = 0; word < insn->wd; word++) {
-            const uint64_t at = (word * PPU_LANES + i * TIER_CHUNK) * sizeof(uint32_t);
-            words[word] = write_load(t, t->lanes, write_field(t, kept, offsetof(struct kit_store, value) + at));
+            words[word] = kept_word(s, kept, word, i);
         }
         store_row(s, n, words, host, set_of_chunk(s, set, i));
+    }
+}
+
+/* Each lane for itself, the first first, by a store of the host's. */
+static void scatter_lanes(const struct straight *s, uint32_t n, LLVMValueRef kept, LLVMValueRef set)
+{
+    const struct writer *const t = s->t;
+    LLVMTypeRef longs = LLVMVectorType(t->i64, TIER_CHUNK), pointers = LLVMVectorType(t->ptr, TIER_CHUNK);
+    const uint32_t words = straight_insn(s, n)->wd;
+    LLVMTypeRef types[2] = { words == 1 ? t->lanes : longs, pointers };
+    LLVMValueRef shift[TIER_CHUNK];
+
+    for (uint32_t i = 0; i < TIER_CHUNK; i++) {
+        shift[i] = write_i64(t, 32);
+    }
+    for (uint32_t i = 0; i < STRAIGHT_CHUNKS; i++) {
+        const uint64_t to = offsetof(struct kit_store, host) + i * TIER_CHUNK * sizeof(uint8_t *);
+        LLVMValueRef value = kept_word(s, kept, 0, i);
+        if (words == 2) {
+            LLVMValueRef high = LLVMBuildZExt(t->builder, kept_word(s, kept, 1, i), longs, "");
+            high = LLVMBuildShl(t->builder, high, LLVMConstVector(shift, TIER_CHUNK), "");
+            value = LLVMBuildOr(t->builder, LLVMBuildZExt(t->builder, value, longs, ""), high, "");
+        }
+        LLVMValueRef arguments[4] = { value, write_load(t, pointers, write_field(t, kept, to)), write_i32(t, 4),
+                                      set_of_chunk(s, set, i) };
+        write_intrinsic(t, "llvm.masked.scatter", types, 2, arguments, 4);
+    }
+}
+
+static void commit_lanes(const struct straight *s, uint32_t n, LLVMValueRef kept, LLVMValueRef set)
+{
+    const uint32_t bytes = ppu_width_bytes(straight_insn(s, n)->width);
+    LLVMValueRef arguments[] = { kept, write_i32(s->t, bytes) };
+
+    if (s->t->permutes && (bytes == sizeof(uint32_t) || bytes == sizeof(uint64_t))) {
+        scatter_lanes(s, n, kept, set);
+    } else {
+        write_kit(s->t, "kit_store_lanes", arguments, 2);
     }
 }
 
@@ -710,8 +853,7 @@ void straight_commit(struct straight *s, uint32_t which)
         commit_rows(s, n, kept, set);
         LLVMBuildBr(t->builder, on);
         write_at(t, wherever);
-        LLVMValueRef arguments[] = { kept, write_i32(t, ppu_width_bytes(straight_insn(s, n)->width)) };
-        write_kit(s->t, "kit_store_lanes", arguments, 2);
+        commit_lanes(s, n, kept, set);
         LLVMBuildBr(t->builder, on);
         write_at(t, on);
     }

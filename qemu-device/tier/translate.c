@@ -173,6 +173,9 @@ static bool look(struct writer *t, struct tier_code_bytes *out)
         return true;
     }
     for (uint32_t n = 0; n < t->unit->insns; n++) {
+        if (t->unit->insn[n].known && t->unit->insn[n].insn.op == PPU_OP_BAR) {
+            return false; /* what lies between barriers is straight code, or has loops of its own */
+        }
         t->kind[n] = tier_kind_of(t->unit, &t->unit->insn[n]);
         own += t->kind[n] != KIND_OTHER && t->kind[n] != KIND_LEAVE && t->kind[n] != KIND_CONTROL;
         others += t->kind[n] == KIND_OTHER && !loop_loads_lanes(t->unit, &t->unit->insn[n].insn);
@@ -182,7 +185,8 @@ static bool look(struct writer *t, struct tier_code_bytes *out)
 
 bool translate_unit(const struct tier_unit *unit, bool always, struct tier_code_bytes *out)
 {
-    struct writer t = { .unit = unit, .room = level == TIER_LEVEL_V4 ? ROOM_V4 : ROOM_V3 };
+    const bool v4 = level == TIER_LEVEL_V4;
+    struct writer t = { .unit = unit, .room = v4 ? ROOM_V4 : ROOM_V3, .permutes = v4 };
 
     if (!look(&t, out)) {
         return false;

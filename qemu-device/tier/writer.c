@@ -122,6 +122,19 @@ LLVMValueRef write_popcount(const struct writer *t, LLVMValueRef bits)
     return write_intrinsic(t, "llvm.ctpop", &type, 1, &bits, 1);
 }
 
+LLVMValueRef write_shared(const struct writer *t)
+{
+    return write_load(t, t->ptr, write_field(t, t->x, offsetof(struct exec, shared)));
+}
+
+LLVMValueRef write_shared_bytes(const struct writer *t)
+{
+    const size_t bytes = offsetof(struct dist_task, tmd) + offsetof(struct ppu_tmd, shared_bytes);
+    LLVMValueRef task = write_load(t, t->ptr, write_field(t, t->x, offsetof(struct exec, task)));
+
+    return write_load(t, t->i32, write_field(t, task, bytes));
+}
+
 void write_count(const struct writer *t, LLVMValueRef pointer, LLVMValueRef more)
 {
     write_store(t, LLVMBuildAdd(t->builder, write_load(t, LLVMTypeOf(more), pointer), more, ""), pointer);

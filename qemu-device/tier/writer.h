@@ -19,6 +19,7 @@ struct writer {
     const struct tier_unit *unit;
     enum tier_kind kind[TIER_MAX_INSNS];
     uint32_t room; /* registers of TIER_CHUNK lanes that a loop may take */
+    bool permutes; /* the host picks words out of two such registers, and stores lanes wherever they lie */
     LLVMContextRef context;
     LLVMModuleRef module;
     LLVMBuilderRef builder;
@@ -62,6 +63,9 @@ LLVMValueRef write_intrinsic(const struct writer *t, const char *name, LLVMTypeR
                              LLVMValueRef *arguments, uint32_t count);
 /* How many bits of a number are set. */
 LLVMValueRef write_popcount(const struct writer *t, LLVMValueRef bits);
+/* The CTA's shared memory, and how many bytes it has; i32. */
+LLVMValueRef write_shared(const struct writer *t);
+LLVMValueRef write_shared_bytes(const struct writer *t);
 /* Adds to a number of 32 bits in memory. */
 void write_count(const struct writer *t, LLVMValueRef pointer, LLVMValueRef more);
 /* A branch that is hardly ever taken to `rare`. */

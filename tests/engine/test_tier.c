@@ -583,6 +583,132 @@ static void wrapped_indexes(void **state)
     free(input);
 }
 
+/* ---- what lies between barriers ---- */
+
+/* v0: number of the thread, v1: that in its CTA, v2: where its word of shared memory is, which it has stored. */
+#define SEGMENTS                                                                                                  \
+    LINEAR "rdsr v1, %tid\nshl v2, v1, 2\nldg.b32 v3, [s0+v0*4]\nmul v4, v3, 7\nadd v5, v4, v3\nadd v6, v5, v1\n" \
+           "xor v7, v6, v3\nsts.b32 v3, [v2]\nsts.b32 v7, [v2+1024]\nbar 0\n"
+#define KEEP "stg.b32 v8, [s10+v0*4]\nstg.b32 v9, [s10+v0*4+0x8000]\nexit\n"
+
+static const char *const segment_kernels[] = {
+    /* rows, some lanes of rows, one place for all */
+    SEGMENTS
+    "lds.b32 v8, [v2]\nisetp.lt p0, v1, 5\nadd v4, v1, -5\nshl v4, v4, 2\nmov v9, 0\n@!p0 lds.b32 v9, [v4+1024]\n"
+    "lds.b32 v10, [64]\nmov s12, 128\nlds.b32 v11, [s12+4]\nadd v8, v8, v9\nadd v9, v10, v11\nsts.b32 v8, [v2+2048]\n"
+    "bar 0\nlds.b32 v10, [v2+2048]\nlds.b64 v12, [s12+v2]\nadd v9, v9, v12\nxor v9, v9, v13\nadd v8, v8, v10\n"
+    "isetp.gt p1, v8, v9\n@p1 sub v8, v8, v9\nmul v9, v9, 3\n" KEEP,
+    /* words that are picked: neighbours, pairs, far ones; of one word, two and four; bytes and halves */
+    SEGMENTS
+    "xor v4, v1, 1\nshl v4, v4, 2\nlds.b32 v8, [v4]\nand v5, v1, 15\nxor v5, v5, 13\nsub v6, v1, v5\nadd v6, v6, 16\n"
+    "shl v6, v6, 3\nlds.b64 v10, [v6]\nmul v7, v1, 17\nand v7, v7, 63\nshl v7, v7, 4\nlds.b128 v12, [v7+16]\n"
+    "lds.b64 v16, [v7]\nlds.b32 v18, [v7+4]\nlds.u8 v19, [v1+3]\nlds.s8 v20, [v7+1]\nlds.s16 v21, [v7+2]\n"
+    "lds.u16 v22, [v4+2]\nadd v8, v8, v10\nxor v8, v8, v11\nmad v9, v12, v15, v13\nxor v9, v9, v14\n"
+    "mad v9, v16, v17, v9\nadd v9, v9, v18\nmad v8, v19, v20, v8\nmad v9, v21, v22, v9\n" KEEP,
+    /* stores in rows, by some lanes, wherever, of several lanes to one place; then they are looked at */
+    SEGMENTS
+    "lds.b32 v8, [v2+1024]\nlds.b32 v9, [v2]\nmul v4, v1, 5\nand v4, v4, 127\nshl v4, v4, 2\nisetp.gt p0, v8, v9\n"
+    "shr v5, v1, 2\nshl v5, v5, 3\n@p0 sts.b32 v8, [v2+2048]\nsts.b32 v9, [v4]\n@!p0 sts.b64 v8, [v5+512]\n"
+    "sts.u8 v8, [v1+3072]\n@p0 sts.u16 v9, [v4+1024]\nbar 0\nlds.b32 v10, [v4]\nlds.b64 v12, [v5+512]\n"
+    "lds.u8 v14, [v1+3072]\nlds.u16 v15, [v4+1024]\nlds.b32 v16, [v2+2048]\nadd v8, v10, v12\nadd v9, v13, v14\n"
+    "xor v8, v8, v15\nxor v9, v9, v16\n" KEEP,
+    SEGMENTS
+    "lds.b32 v8, [v2]\nmov v9, v1\nmov v10, v8\nmov v11, v0\nand v4, v1, 63\nxor v5, v4, 21\nshl v5, v5, 4\n"
+    "sts.b128 v8, [v5+2048]\nsts.b64 v10, [v5+2056]\nbar 0\nshl v6, v4, 4\nlds.b128 v12, [v6+2048]\nadd v8, v12, v13\n"
+    "mul v9, v14, 3\nadd v9, v9, v15\nxor v9, v9, v8\nadd v8, v8, 1\n" KEEP,
+    /* a loop with barriers: registers, scalars and predicates go round */
+    SEGMENTS
+    "mov v8, 0\nmov v9, 1\nmov s8, 1\nround: bar 0\nsub v4, v1, s8\nisetp.ge p1, v4, 0\nmax v4, v4, 0\nshl v4, v4, 2\n"
+    "lds.b32 v10, [v2]\n@p1 lds.b32 v11, [v4]\n@p1 add v10, v10, v11\nadd v8, v8, v10\nmul v9, v9, 5\nadd v9, v9, v10\nbar 0\n"
+    "xor v10, v10, v1\nadd v12, v10, 3\nmul v12, v12, 3\nsel v12, v12, v10, p1\nadd v10, v12, v10\nsts.b32 v10, [v2]\n"
+    "shl s8, s8, 1\nisetp.lt.s p7, s8, 64\n@p7 bra round\n" KEEP,
+    /* both memories, in any order; lanes end behind a barrier that others come to again */
+    SEGMENTS
+    "lds.b32 v8, [v2]\nldg.b32 v9, [s0+v0*4+64]\nadd v8, v8, v9\nsts.b32 v8, [v2+2048]\nldg.b32 v10, [s0+v0*4+128]\n"
+    "add v9, v9, v10\nstg.b32 v9, [s10+v0*4+0x10000]\nlds.b32 v11, [v2+1024]\nadd v9, v9, v11\nand v12, v1, 7\n"
+    "isetp.eq p0, v12, 3\n@p0 exit\nmul v8, v8, 3\nadd v8, v8, v9\nadd v9, v9, v8\nbar 0\nlds.b32 v10, [v2+2048]\n"
+    "add v8, v8, v10\nldg.b32 v11, [s10+v0*4+0x10000]\nadd v9, v9, v11\n" KEEP,
+    /* addresses end with 32 bits */
+    SEGMENTS
+    "sub v4, v2, 64\nmov s12, 0xffffffc0\nlds.b32 v8, [v4+64]\nlds.b32 v9, [s12+v2+64]\nadd v8, v8, v9\nsub v5, v2, 4\n"
+    "sts.b32 v8, [v5+4]\nadd v9, v8, v1\nmul v9, v9, 3\nbar 0\nlds.b32 v10, [v2]\nadd v8, v8, v10\nadd v9, v9, v8\n"
+    "xor v9, v9, v10\nmul v8, v8, 5\n" KEEP,
+};
+
+static void segments(void **state)
+{
+    static const uint32_t threads[] = { 128, 256, 64, 200 };
+    struct pair *p = *state;
+
+    for (uint32_t i = 0; i < PPU_ARRAY_SIZE(segment_kernels); i++) {
+        for (uint32_t wave = PPU_LANES; wave <= PPU_MAX_WAVE; wave *= 2) {
+            for (uint32_t n = 0; n < PPU_ARRAY_SIZE(threads); n++) {
+                const uint64_t before = translations(p);
+                printf("# segments %u, wave %u, %u threads\n", i, wave, threads[n]);
+                compare(p, segment_kernels[i], wave, (uint32_t[3]){ threads[n], 1, 1 }, 8);
+                assert_true(n != 0 || translations(p) >= before + 2);
+            }
+        }
+    }
+}
+
+/* Threads from a number on leave the memory behind the barrier, or are odd, when s2 is not 0. */
+#define LEAVES(access)                                                                                              \
+    SEGMENTS "mov v8, 5\nmov v9, 6\nsub v4, v1, 40\nmax v4, v4, 0\nmul v4, v4, s2\nshl v4, v4, 2\nmul v5, v1, s2\n" \
+             "sts.b32 v8, [v2+2048]\n" access "add v8, v8, v10\nstg.b32 v8, [s10+v0*4]\nbar 0\nmul v9, v9, v8\n"    \
+             "add v8, v9, v8\nadd v9, v9, v8\n" KEEP
+#define LEAVING 39u /* what s2 is then */
+
+static const char *const leaving_kernels[] = {
+    LEAVES("sts.b32 v8, [v4+1000]\n"),
+    LEAVES("lds.b32 v10, [v4+1000]\n"),
+    LEAVES("lds.b128 v12, [v4+1000]\n"),
+    LEAVES("sts.u8 v8, [v4+1000]\n"),
+    LEAVES("and v5, v5, 1\nadd v5, v5, v1\nadd v5, v5, v1\nlds.u16 v10, [v5]\n"),
+    LEAVES("and v5, v5, 2\nadd v5, v5, v2\nisetp.gt p0, v1, 50\n@p0 sts.b64 v8, [v5+1000]\n"),
+    LEAVES("mul s12, s2, 0x1000\nlds.b32 v10, [s12+v2]\n"),
+    LEAVES("shl v5, v5, 2\nlds.b32 v10, [v5+1000]\n"),
+};
+
+/* Until the fault, threads do what a task has done that faults nowhere: so all of it is decoded, and translated. */
+static void check_leaving(struct pair *p, const char *text, uint32_t wave, const uint8_t *input)
+{
+    const struct params params[2] = { { DATA_VA, 0, 0 }, { DATA_VA, LEAVING, 0 } };
+    struct rig *const rigs[] = { p->plain, p->tier };
+    struct outcome outcome[2];
+    const uint64_t before = translations(p);
+
+    for (uint32_t n = 0; n < 2; n++) {
+        struct ppu_tmd tmd = prepare(rigs[n], text, wave, (uint32_t[3]){ 256, 1, 1 }, 1, input);
+        for (uint32_t i = 0; i < 4; i++) {
+            rig_params(rigs[n], 0, &tmd, &params[0], sizeof(params[0]));
+            rig_run_done(rigs[n], &tmd);
+        }
+        rig_params(rigs[n], 0, &tmd, &params[1], sizeof(params[1]));
+        outcome[n] = rig_run(rigs[n], &tmd);
+        assert_int_equal(outcome[n].event.kind, PPU_SLOT_KILLED);
+        assert_true(outcome[n].faulted);
+    }
+    assert_memory_equal(&outcome[0].fault, &outcome[1].fault, sizeof(outcome[0].fault));
+    assert_memory_equal(counts(p->plain), counts(p->tier), PPU_COUNTERS * sizeof(uint64_t));
+    assert_memory_equal(rig_data(p->plain, 0), rig_data(p->tier, 0), INPUT_BYTES);
+    assert_true(translations(p) >= before + 1);
+}
+
+static void segments_fault(void **state)
+{
+    struct pair *p = *state;
+    uint8_t *const input = malloc(INPUT_BYTES);
+
+    assert_non_null(input);
+    random_bytes(&p->random, input, INPUT_BYTES);
+    for (uint32_t i = 0; i < 3 * PPU_ARRAY_SIZE(leaving_kernels); i++) {
+        printf("# leaving kernel %u, wave %u\n", i / 3, PPU_LANES << i % 3);
+        check_leaving(p, leaving_kernels[i / 3], PPU_LANES << i % 3, input);
+    }
+    free(input);
+}
+
 /* ---- code that gives way ---- */
 
 #define FAR 0x10000u /* from one program to another that lies in the same place of an SM's decoded code */
@@ -800,8 +926,11 @@ static void whole_ctas_follow(void **state)
     struct rig *const rigs[] = { p->plain, p->tier };
     const uint32_t waiting = 8, ctas = 200;
     const uint64_t end = SYS_VA + SYS_PAGES * 4096, from = end - waiting * WHOLE_THREADS * sizeof(uint32_t);
-    const uint64_t before = sm_whole_ctas(p->tier->board->core);
 
+    whole_fill(p);
+    const struct ppu_tmd first = whole_prepare(p->tier, 0, "k", PPU_MAX_WAVE, ctas, DATA_VA + WHOLE_BYTES);
+    rig_run_done(p->tier, &first); /* its translation is there then: who waits for one goes on when the host answers */
+    const uint64_t before = sm_whole_ctas(p->tier->board->core);
     whole_fill(p);
     for (uint32_t i = 0; i < PPU_ARRAY_SIZE(rigs); i++) {
         for (uint64_t at = 0; at < 4 * PPU_PAGE_64K; at += PPU_PAGE_64K) {
@@ -873,13 +1002,14 @@ static void whole_ctas_killed(void **state)
 
 /* ---- loops of short launches ---- */
 
-#define SHORT_LAUNCHES 400u /* of 37 turns of 7 warps: 100 Ki executions; a launch has 259, far too few */
+#define SHORT_WARPS 7u /* of a launch: their turns are far too few to be hot */
 #define MOST_LAUNCHES 20000u
 
 /* Nothing is translated before it is hot, and a loop gets hot from launch to launch. */
 static void launch_by_launch(void **state)
 {
-    static const uint32_t shape[3] = { 7 * PPU_MAX_WAVE, 1, 1 };
+    static const uint32_t shape[3] = { SHORT_WARPS * PPU_MAX_WAVE, 1, 1 };
+    const uint32_t hot = tier_hot_times(PPU_MAX_WAVE) / (TURNS * SHORT_WARPS);
     struct core_config config = board_small_config(1);
     uint8_t *const input = calloc(1, INPUT_BYTES);
     const char *const cache = getenv("PPU_CACHE");
@@ -897,8 +1027,8 @@ static void launch_by_launch(void **state)
     struct rig *const rig = rig_new_config(&config);
     for (; launches < MOST_LAUNCHES && sm_translations(rig->board->core) == 0; launches++) {
         run_shape(rig, kernels[4], PPU_MAX_WAVE, shape, 1, input);
-        assert_true(launches >= SHORT_LAUNCHES / 2 || sm_translations(rig->board->core) == 0);
-        if (launches > SHORT_LAUNCHES) {
+        assert_true(launches >= hot / 2 || sm_translations(rig->board->core) == 0);
+        if (launches > hot) {
             usleep(1000); /* it is being made */
         }
     }
@@ -1115,6 +1245,8 @@ int main(void)
         { "so does straight code [A7][A8]", straight_by_hand, setup, teardown, NULL },
         { "straight code for rows is made first, that for lanes anywhere when it is wanted [A7][A8]", rows_come_first,
           setup, teardown, NULL },
+        { "what lies between barriers is translated by itself [A7][A8]", segments, setup, teardown, NULL },
+        { "and faults as it does there [A7][A8]", segments_fault, setup, teardown, NULL },
         { "indexes that wrap lead back [D1]", wrapped_indexes, setup, teardown, NULL },
         { "programs that drive each other out have their translations [A7]", beside_each_other, setup, teardown, NULL },
         { "CTAs that are straight from begin to end are not placed [A7][A8]", whole_ctas, setup, teardown, NULL },

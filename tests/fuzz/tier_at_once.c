@@ -51,7 +51,7 @@ bool tier_at_once_works(void)
 /* Enters the code of the head's entry, and counts what it does. */
 static void enter(struct exec *x, const struct code_insn *head, struct tier_turn *turn, const struct tier_calls *calls)
 {
-    const struct tier_entry *const entry = x->sm->heads->head[(uintptr_t)head / 64 % TIER_HEADS].entry;
+    const struct tier_entry *const entry = tier_head_at(x->sm->heads, head)->entry;
     const uint32_t before = turn->done;
 
     entry->code(x, head, turn, calls);
@@ -62,17 +62,19 @@ static void enter(struct exec *x, const struct code_insn *head, struct tier_turn
     }
 }
 
-/* A loop of which the interpreter would do too much has no translation, whatever is asked for. */
+/* A loop with a barrier, or of which the interpreter would do too much, has no translation, whatever is asked for. */
 static bool may_be_refused(const struct tier_unit *unit)
 {
     uint32_t own = 0, others = 0;
+    bool barrier = false;
 
     for (uint32_t n = 0; n < unit->insns && !unit->straight; n++) {
+        barrier = barrier || (unit->insn[n].known && unit->insn[n].insn.op == PPU_OP_BAR);
         const enum tier_kind kind = tier_kind_of(unit, &unit->insn[n]);
         others += kind == KIND_OTHER;
         own += kind != KIND_OTHER && kind != KIND_LEAVE && kind != KIND_CONTROL;
     }
-    return !unit->straight && (own < 2 * others || own == 0);
+    return !unit->straight && (barrier || own < 2 * others || own == 0);
 }
 
 /* Never writable and executable at once, as in a device. */

@@ -55,11 +55,13 @@ void tier_heads_free(struct tier_heads *heads)
 
 /* Warps that lie in several lines want code for lanes anywhere from the first on. */
 void tier_head_replace(const struct exec *x, struct tier_heads *heads, struct tier_head *head,
-                       const struct code_insn *code)
+                       const struct code_insn *code, enum tier_straight straight)
 {
+    const bool anywhere = straight == TIER_ROWS && !thread_warps_in_line(x->cta->size, x->wave);
+
     head_clear(heads, head);
     head->code = code;
-    head->anywhere = !thread_warps_in_line(x->cta->size, x->wave);
+    head->straight = anywhere ? TIER_ANYWHERE : straight;
     head->wait = PPU_MIN(HEAD_FIRST_LOOK, heads->threshold);
 }
 
@@ -72,7 +74,21 @@ void tier_head_ask_anywhere(struct tier_heads *heads, struct tier_head *head)
     head->code = before.code;
     head->insns = before.insns;
     head->spent = before.insns * tier_hot_times(before.translation->wave);
-    head->straight = head->anywhere = true;
+    head->straight = TIER_ANYWHERE;
+}
+
+uint32_t tier_segment_insns(const struct code_insn *code, uint32_t most)
+{
+    uint32_t n = 0;
+
+    while (n < most && n < TIER_MAX_INSNS && code[n].known) {
+        const bool leaves = ppu_isa_row(code[n].insn.op)->flags & PPU_IF_B;
+        if (leaves && (code[n].insn.op != PPU_OP_EXIT || code[n].insn.guard == 0)) {
+            return n + 1;
+        }
+        n++;
+    }
+    return n == most || n == TIER_MAX_INSNS ? n : 0;
 }
 
 /* Instructions that are not decoded, or fault, or whose registers depend on the wave, stay zeros. */
@@ -82,7 +98,7 @@ static void unit_make(const struct exec *x, const struct tier_head *head, struct
     unit->wave = x->wave;
     unit->modelled = x->sm->l2 ? 1 : 0;
     unit->insns = head->insns;
-    unit->straight = !head->straight ? TIER_LOOP : head->anywhere ? TIER_ANYWHERE : TIER_ROWS;
+    unit->straight = head->straight;
     for (uint32_t i = 0; i < unit->insns; i++) {
         const struct code_insn *const code = &head->code[i];
         struct tier_insn *const to = &unit->insn[i];
@@ -108,7 +124,7 @@ static void unit_make(const struct exec *x, const struct tier_head *head, struct
  */
 static bool is_decoded(const struct tier_head *head)
 {
-    const uint32_t insns = head->straight ? head->insns : 1;
+    const uint32_t insns = head->straight != TIER_LOOP ? head->insns : 1;
     bool known = true;
 
     for (uint32_t i = 0; i < insns; i++) {

@@ -14,21 +14,28 @@ struct tier_entry;
 struct tier_translation;
 
 #define TIER_MAX_INSNS 256u /* of a unit (unit.h) */
-#define TIER_HEADS 64u      /* a power of two */
+#define TIER_HEADS 512u     /* a power of two; as many as a page has instructions (code.h) */
 #define HEAD_TRIALS 64u
 #define HEAD_FIRST_LOOK 256u /* instructions before a translation that the device has is looked for */
 #define HEAD_LEAST 16u       /* instructions of an entry, on the average: fewer do not pay */
 #define HEAD_GOOD 24u        /* what an entry of straight code counts when it did something: two of three must */
 #define HEAD_MISSES (HEAD_TRIALS / 3 + 1) /* entries that did nothing, until code for lanes anywhere is asked for */
 
+/* What the code of a unit is. */
+enum tier_straight {
+    TIER_LOOP = 0,     /* not straight */
+    TIER_ROWS = 1,     /* for warps that begin and whose accesses are rows, when it is known which */
+    TIER_ANYWHERE = 2, /* for all warps that begin */
+    TIER_SEGMENT = 3,  /* for warps that come from a barrier of their CTA */
+};
+
 /* A loop or straight code, by its first instruction as the SM has it decoded. */
 struct tier_head {
-    const struct code_insn *code; /* NULL: none */
-    uint32_t insns;               /* from the first to the furthest that was seen to jump back */
-    uint32_t spent;               /* instructions, about */
-    uint32_t wait;                /* as many before a translation is looked for, the next time */
-    bool straight;
-    bool anywhere;                              /* of straight code: as TIER_ANYWHERE, else as TIER_ROWS */
+    const struct code_insn *code;               /* NULL: none */
+    uint32_t insns;                             /* from the first to the furthest that was seen to jump back */
+    uint32_t spent;                             /* instructions, about */
+    uint32_t wait;                              /* as many before a translation is looked for, the next time */
+    uint8_t straight;                           /* enum tier_straight */
     bool never;                                 /* translating it does not pay */
     struct tier_entry *entry;                   /* NULL: not asked for */
     const struct tier_translation *translation; /* NULL: not there */
@@ -50,28 +57,51 @@ void tier_heads_free(struct tier_heads *heads);
 void tier_heads_forget(struct tier_heads *heads);
 /* The loop is warm: NULL, or its translation. */
 const struct tier_translation *tier_head_look(const struct exec *x, struct tier_head *head);
-/* Another loop has its place. */
+/* Another loop or straight code has its place. */
 void tier_head_replace(const struct exec *x, struct tier_heads *heads, struct tier_head *head,
-                       const struct code_insn *code);
+                       const struct code_insn *code, enum tier_straight straight);
+/* How many of the `most` instructions from `code` on are straight; 0: not all that follow are decoded. */
+uint32_t tier_segment_insns(const struct code_insn *code, uint32_t most);
 
 /* Code for rows is of no use here: that for lanes anywhere takes its place. */
 void tier_head_ask_anywhere(struct tier_heads *heads, struct tier_head *head);
 
-/* A warp has jumped back to `code`, to execute the `insns` from there on again, or begins them when they are straight;
- * NULL: they are interpreted. */
-static inline struct tier_head *tier_head_find(const struct exec *x, struct tier_heads *heads,
-                                               const struct code_insn *code, uint32_t insns, bool straight)
+/* The head of `code`, or where it has its place: of two that others have, the one that is less hot. */
+static inline struct tier_head *tier_head_at(struct tier_heads *heads, const struct code_insn *code)
 {
-    struct tier_head *const head = &heads->head[(uintptr_t)code / 64 % TIER_HEADS];
+    const size_t place = (uintptr_t)code / 64 % TIER_HEADS;
+    struct tier_head *const first = &heads->head[place], *const second = &heads->head[place ^ 1];
+
+    if (__builtin_expect(first->code == code, 1)) {
+        return first;
+    }
+    return second->code == code || (first->code && second->spent < first->spent) ? second : first;
+}
+
+/* What is entered so may be what the head is. */
+static inline bool tier_head_is(const struct tier_head *head, enum tier_straight straight)
+{
+    return head->straight == straight || (straight == TIER_ROWS && head->straight == TIER_ANYWHERE);
+}
+
+/* A warp has jumped back to `code`, to execute the `insns` from there on again, or comes to them when they are
+ * straight; NULL: they are interpreted. */
+static inline struct tier_head *tier_head_find(const struct exec *x, struct tier_heads *heads,
+                                               const struct code_insn *code, uint32_t insns,
+                                               enum tier_straight straight)
+{
+    struct tier_head *const head = tier_head_at(heads, code);
 
     if (__builtin_expect(head->code != code, 0)) {
         if (head->spent > insns) {
             head->spent -= insns;
             return NULL;
         }
-        tier_head_replace(x, heads, head, code);
+        tier_head_replace(x, heads, head, code, straight);
     }
-    head->straight = straight;
+    if (!tier_head_is(head, straight)) {
+        return NULL;
+    }
     head->insns = head->insns < insns ? insns : head->insns;
     if (head->translation) {
         return head;
@@ -80,19 +110,18 @@ static inline struct tier_head *tier_head_find(const struct exec *x, struct tier
     return head->spent >= head->wait && !head->never && tier_head_look(x, head) ? head : NULL;
 }
 
-/* The translation of what begins with `code`; NULL: it is not there now. */
-static inline const struct tier_translation *tier_head_made(const struct tier_heads *heads,
-                                                            const struct code_insn *code)
+/* The translation of what warps begin with at `code`; NULL: it is not there now. */
+static inline const struct tier_translation *tier_head_made(struct tier_heads *heads, const struct code_insn *code)
 {
-    const struct tier_head *const head = &heads->head[(uintptr_t)code / 64 % TIER_HEADS];
+    const struct tier_head *const head = tier_head_at(heads, code);
 
-    return head->code == code ? head->translation : NULL;
+    return head->code == code && tier_head_is(head, TIER_ROWS) ? head->translation : NULL;
 }
 
 /* How much an entry has executed. */
 static inline void tier_head_pays(struct tier_heads *heads, struct tier_head *head, uint32_t executed)
 {
-    if (executed == 0 && head->straight && !head->anywhere && ++head->missed >= heads->misses) {
+    if (executed == 0 && head->straight == TIER_ROWS && ++head->missed >= heads->misses) {
         tier_head_ask_anywhere(heads, head);
         return;
     }

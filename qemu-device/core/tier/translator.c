@@ -14,7 +14,8 @@ static bool is_answer(const struct tier_answer *answer, const struct tier_unit *
                (how == TIER_KEPT_ONLY || answer->result != TIER_NOT_KEPT);
     }
     return answer->bytes != 0 && answer->bytes <= TIER_MAX_CODE && answer->entry < answer->bytes &&
-           answer->wave == unit->wave && answer->insns == unit->insns && answer->ends <= (unit->straight != TIER_LOOP);
+           answer->wave == unit->wave && answer->insns == unit->insns &&
+           answer->ends <= (unit->straight == TIER_ROWS || unit->straight == TIER_ANYWHERE);
 }
 
 /* Never writable and executable at once. False: no memory, or the program has gone; nothing is mapped. */

@@ -5,7 +5,8 @@
  *
  * A unit is a loop: instructions that follow one another, entered at the first. Translated code keeps nothing of a warp
  * between two of its groups of instructions: registers, predicates and pc are in memory, as the interpreter has them.
- * Or it is straight: what a warp executes once when it begins, which is done as a whole or not at all.
+ * Or it is straight: what a warp executes once when it begins, or behind a barrier of its CTA. That is done as a whole
+ * or not at all.
  */
 #ifndef QEMU_DEVICE_CORE_TIER_UNIT_H
 #define QEMU_DEVICE_CORE_TIER_UNIT_H
@@ -36,12 +37,6 @@ struct tier_insn {
     uint8_t kinds;
     uint8_t known; /* 0: the interpreter does it, whatever it is */
     uint32_t steady;
-};
-
-enum tier_straight {
-    TIER_LOOP = 0,     /* it is none */
-    TIER_ROWS = 1,     /* for warps whose accesses are rows, when it is known which */
-    TIER_ANYWHERE = 2, /* for all warps */
 };
 
 /* What is translated; two that are equal byte by byte have the same code. */
@@ -142,6 +137,7 @@ static inline uint64_t tier_layout(void)
         offsetof(struct exec, task),
         offsetof(struct exec, found),
         offsetof(struct exec, lanes),
+        offsetof(struct exec, shared),
         sizeof(struct warp),
         offsetof(struct warp, pc),
         offsetof(struct warp, active),
@@ -154,6 +150,7 @@ static inline uint64_t tier_layout(void)
         offsetof(struct sm, pending_adds),
         sizeof(struct dist_task),
         offsetof(struct dist_task, params),
+        offsetof(struct dist_task, tmd) + offsetof(struct ppu_tmd, shared_bytes),
         offsetof(struct sm_cta, count),
         sizeof(struct code_insn),
         sizeof(struct tier_unit),
