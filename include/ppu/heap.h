@@ -2,7 +2,8 @@
 /*
  * Defines the heap of an address space's threads (B14). The driver provides the memory and writes the head once. The
  * device library (device-lib/asm/heap.s) takes pieces and gives them back. The bytes of a piece are a power of two, its
- * class. The first 16 of them belong to the heap. Free pieces of a class are a list. Pieces keep their class for ever.
+ * class. The first 16 of them belong to the heap. Free pieces of a class are a list. Pieces keep their class until the
+ * driver joins free ones that touch (ppu_context_join_heap), while no thread can take any.
  */
 #ifndef PPU_HEAP_H
 #define PPU_HEAP_H

@@ -32,7 +32,8 @@ struct launch {
     uint32_t memories;
     struct launch_memory *memory;
     size_t param_bytes;
-    uint8_t *params; /* as those of the kernel */
+    uint8_t *params;          /* as those of the kernel */
+    cl_command_queue entered; /* that has begun it, which can enqueue kernels; NULL: not yet, or it cannot */
     struct ppu_memory
         *block; /* of arguments that are not in the parameters, on the device; NULL: not there yet, or none */
 };

@@ -24,6 +24,7 @@ struct device_queues {
     struct ppu_memory *shared; /* struct ppu_enqueue; NULL: not made yet */
     cl_command_queue default_queue;
     uint32_t heap_bytes;
+    uint32_t launches; /* in flight, of kernels that can enqueue */
 };
 
 struct _cl_context {

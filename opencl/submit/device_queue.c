@@ -159,6 +159,24 @@ enum ppu_err device_queues_need(cl_context context, uint32_t ppu_index, uint32_t
     return err;
 }
 
+void device_queues_enter(cl_context context, uint32_t ppu_index)
+{
+    struct device_queues *queues = &context->device_queues[ppu_index];
+
+    pthread_mutex_lock(&context->device_queues_lock);
+    if (queues->launches++ == 0) {
+        ppu_context_join_heap(context->ppus[ppu_index]);
+    }
+    pthread_mutex_unlock(&context->device_queues_lock);
+}
+
+void device_queues_leave(cl_context context, uint32_t ppu_index)
+{
+    pthread_mutex_lock(&context->device_queues_lock);
+    context->device_queues[ppu_index].launches--;
+    pthread_mutex_unlock(&context->device_queues_lock);
+}
+
 void device_queues_end(cl_context context, uint32_t ppu_index)
 {
     struct device_queues *queues = &context->device_queues[ppu_index];

@@ -16,6 +16,9 @@ uint32_t device_queue_events(const struct _cl_device_id *device);
 
 /* Makes it, when it is not there yet, with a heap of at least `wanted` bytes. */
 enum ppu_err device_queues_need(cl_context context, uint32_t ppu_index, uint32_t wanted);
+/* A launch that needs it begins, and has ended. Between such launches the heap is put in order. */
+void device_queues_enter(cl_context context, uint32_t ppu_index);
+void device_queues_leave(cl_context context, uint32_t ppu_index);
 /* The context's address space on that device ends. */
 void device_queues_end(cl_context context, uint32_t ppu_index);
 

@@ -54,8 +54,27 @@ enum ppu_err launch_write_block(struct launch *launch, struct ppu_context *conte
     return err;
 }
 
+void launch_enter(cl_event event)
+{
+    struct launch *launch = event->work.owned;
+    const struct _cl_kernel *kernel = event->work.needs[0];
+
+    if ((kernel->entry->flags & PPU_TMD_NEST) != 0) {
+        launch->entered = event->queue;
+        device_queues_enter(event->queue->context, event->queue->ppu_index);
+    }
+}
+
+static void leave_device_queues(struct launch *launch)
+{
+    if (launch->entered) {
+        device_queues_leave(launch->entered->context, launch->entered->ppu_index);
+    }
+}
+
 static enum ppu_err prepare_launch(cl_event event, struct ppu_context *context)
 {
+    launch_enter(event);
     return launch_write_block(event->work.owned, context);
 }
 
@@ -106,6 +125,7 @@ static void drop_launch(struct work *work)
     struct launch *launch = work->owned;
 
     note_time(work);
+    leave_device_queues(launch);
     leave_tasks(launch);
     if (launch->variant) {
         variant_drop(launch->variant);
@@ -141,6 +161,7 @@ static bool copy_launch(struct work *work)
         return false;
     }
     launch->event = NULL;
+    launch->entered = NULL;
     launch->block = NULL;
     launch->params = copy_bytes(from->params, from->param_bytes + 1u);
     launch->memory = copy_bytes(from->memory, (from->memories + 1u) * sizeof(from->memory[0]));

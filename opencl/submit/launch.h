@@ -5,6 +5,8 @@
 
 #include "opencl/api/captured_launch.h"
 
+/* The launch of a command begins; its end is seen when what the command owns is dropped. */
+void launch_enter(cl_event event);
 /* Writes the arguments that are not in the parameters to memory of the context, where the kernel has some. */
 enum ppu_err launch_write_block(struct launch *launch, struct ppu_context *context);
 /* Adds its grid to the block, or both. */

@@ -192,8 +192,7 @@ static enum ppu_err prepare(struct remote_launch *remote)
     }
     if (err == PPU_OK) {
         choose(remote);
-    }
-    if (err == PPU_OK) {
+        launch_enter(remote->event);
         err = launch_write_block(remote->launch, remote->space);
     }
     if (err == PPU_OK && remote->event->work.prints.view) {

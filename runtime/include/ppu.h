@@ -270,6 +270,11 @@ struct ppu_nest_options {
  * BAD_ARG.
  */
 enum ppu_err ppu_context_nest(struct ppu_context *context, const struct ppu_nest_options *options);
+/*
+ * Joins free pieces of the heap that threads take from, so that those of small tasks serve large ones, when more than
+ * half of it has been in pieces. The caller sees to it that no launch which may take from it is in flight.
+ */
+void ppu_context_join_heap(struct ppu_context *context);
 
 /* ---- memory ---- */
 

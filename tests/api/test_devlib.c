@@ -7,8 +7,12 @@
 #include <string.h>
 
 #include "ppu/devlib.h"
+#include "ppu/heap.h"
+#include "ppu/macros.h"
 #include "ppu/mmu.h"
+#include "ppu/nest.h"
 #include "ppu/tmd.h"
+#include "runtime/context.h"
 
 struct heap_params {
     uint64_t counters;
@@ -72,6 +76,58 @@ static void pieces_are_halved(void **state)
     counters = run_heap(api, 1, 32, &parts);
     assert_int_equal(api_word(counters, REFUSED), 0);
     assert_int_equal(api_word(counters, LAST_ERROR), 0);
+}
+
+/* Many threads had all of the heap as small pieces: one thread has it as one, when they have been joined. */
+static void pieces_are_joined(void **state)
+{
+    struct api *api = *state;
+    const struct heap_params all = { .each = 1, .least = 0x40000 - 16 };
+    const struct heap_params parts = { .each = 3, .least = 0x1000 - 16 };
+
+    check(ppu_context_nest(api->context, &(struct ppu_nest_options){ .heap_bytes = 384 + 0x40000 }));
+    run_heap(api, 1, 32, &parts);
+    api_forget_programs(1);
+    assert_int_equal(api_word(run_heap(api, 1, 1, &all), REFUSED), 1);
+    api_forget_programs(1);
+    ppu_context_join_heap(api->context);
+    assert_int_equal(api_word(run_heap(api, 1, 1, &all), TAKEN), 1);
+    api_forget_programs(1);
+    assert_int_equal(api_word(run_heap(api, 1, 32, &parts), LAST_ERROR), 0);
+}
+
+/* Threads may write anything to their heap. What contradicts itself is left as it is. */
+static void lists_that_lie_stay(void **state)
+{
+    struct api *api = *state;
+    static const struct {
+        uint32_t head, same, next; /* of a class; of the next one; behind the first piece that there can be */
+        uint32_t used;
+    } lies[] = {
+        { 32, 0, 0, 384 + 0x40000 },         /* in the head of the heap */
+        { 385, 0, 0, 384 + 0x40000 },        /* no multiple of the least piece */
+        { 384 + 0x40000, 0, 0, UINT32_MAX }, /* behind the heap */
+        { 0xffffffe0, 0, 0, UINT32_MAX },    /* behind everything */
+        { 384, 0, 384, 384 + 0x40000 },      /* a piece behind itself */
+        { 384, 384, 0, 384 + 0x40000 },      /* two pieces of the same bytes */
+    };
+
+    check(ppu_context_nest(api->context, &(struct ppu_nest_options){ .heap_bytes = 384 + 0x40000 }));
+    struct ppu_heap *heap = ppu_memory_host(api->context->heap);
+    for (uint32_t i = 0; i < PPU_ARRAY_SIZE(lies); i++) {
+        heap->free[6] = lies[i].head;
+        heap->free[7] = lies[i].same;
+        heap->used = lies[i].used;
+        ((struct ppu_heap_piece *)(heap + 1))->next = lies[i].next;
+        const struct ppu_heap before = *heap;
+        ppu_context_join_heap(api->context);
+        assert_memory_equal(heap, &before, sizeof(before));
+    }
+    heap->free[6] = heap->free[7] = 0;
+    const struct ppu_heap before = *heap;
+    ((struct ppu_nest *)ppu_memory_host(api->context->nest))->tasks = 1u << 31;
+    ppu_context_join_heap(api->context);
+    assert_memory_equal(heap, &before, sizeof(before));
 }
 
 /* There is room for one piece: who has it gets no second one. */
@@ -165,6 +221,8 @@ int main(void)
         api_test("pieces of all sizes, taken and given back by many threads [B14]", pieces_of_all_sizes),
         api_test("what was given back is taken again [B14]", pieces_come_back),
         api_test("a large piece that was given back is halved for small ones [B14]", pieces_are_halved),
+        api_test("small pieces that were given back are joined for a large one [B14]", pieces_are_joined),
+        api_test("pieces are not joined where the heap contradicts itself [B14]", lists_that_lie_stay),
         api_test("a heap that runs out gives an error [B14]", a_heap_runs_out),
         api_test("a context without a heap [B14]", no_heap),
         api_test("addresses of shared and local memory are not for children [B14]", private_addresses),

@@ -988,6 +988,34 @@ static void a_full_queue_is_told(void **state)
     run_finish(run);
 }
 
+/* What small blocks had in one command serves large ones in the next. */
+static void memory_of_small_blocks_is_joined(void **state)
+{
+    struct run *run = run_prepare(
+        *state,
+        "void large(global int *out) {\n"
+        "    int x[256];\n"
+        "    for (int i = 0; i < 256; i++) x[(i * 7 + out[3]) % 256] = i;\n"
+        "    atomic_add(&out[4], x[out[3]] == 0);\n"
+        "}\n"
+        "kernel void k(global int *out) {\n"
+        "    queue_t q = get_default_queue();\n"
+        "    while (out[0] == 0 && enqueue_kernel(q, CLK_ENQUEUE_FLAGS_WAIT_KERNEL, ndrange_1D(1),\n"
+        "                                         ^{ atomic_inc(&out[1]); }) == 0);\n"
+        "    if (out[0] == 1) out[2] = enqueue_kernel(q, " NO_WAIT ", ndrange_1D(1024), ^{ large(out); });\n"
+        "    out[0]++;\n"
+        "}",
+        CL3 " -g");
+
+    for (int round = 0; round < 2; round++) {
+        assert_int_equal(run_launch(run, 1, 1), CL_COMPLETE);
+    }
+    assert_true(run->out[1] > 200);
+    assert_int_equal(run->out[2], 0);
+    assert_int_equal(run->out[4], 1024);
+    run_finish(run);
+}
+
 /* A child that faults ends the whole tree; the queue goes on. */
 static void a_child_that_faults_is_told(void **state)
 {
@@ -1163,6 +1191,7 @@ int main(void)
         cl_test("errors of enqueue_kernel are told apart with -g [B1]", errors_are_told),
         cl_test("without a queue nothing is enqueued [B1]", no_queue_is_told),
         cl_test("a full queue is told, and is empty again afterwards [B3]", a_full_queue_is_told),
+        cl_test("memory of small blocks serves large ones", memory_of_small_blocks_is_joined),
         cl_test("a child that faults ends the tree, and the queue goes on [A2 B8]", a_child_that_faults_is_told),
         cl_test("all the queues that are reported can be made and given to a kernel [F6]", all_queues_are_there),
         cl_test("queues on the device are made and asked as they should [F6]", queues_on_the_device_are_checked),
