@@ -13,6 +13,7 @@
 
 #define MARK "ppu.program"
 #define HIDDEN "ppu.hidden"
+#define MOST_JOINS 8u     /* phis and selections that a pointer comes through */
 #define LIBRARY "__ppu"   /* begins the names of the device library's own variables and kernels */
 #define COMPILER "ppu."   /* the same, of those that lower_warps makes for it */
 #define PARAMETER ".addr" /* ends the names of variables that clang makes of a function's parameters */
@@ -235,6 +236,41 @@ static void find_in(struct compilation *compilation, LLVMValueRef insn, const ch
     LLVMValueRef moved = access.value_at == NO_OPERAND ? insn : access_value(&access);
     access.bytes = LLVMStoreSizeOfType(compilation->layout, LLVMTypeOf(moved));
     add_access(compilation, to, access, check);
+}
+
+/* ---- the library's own memory ---- */
+
+/* True when the function was given the pointer, on some way, or has the variable. */
+static bool is_given(LLVMValueRef pointer, uint32_t joins)
+{
+    LLVMValueRef base = ir_base(pointer);
+    const bool phi = ir_is_instruction(base, LLVMPHI);
+    bool given = LLVMIsAArgument(base) || LLVMIsAGlobalVariable(base) || ir_is_instruction(base, LLVMAlloca);
+
+    if (phi || ir_is_instruction(base, LLVMSelect)) {
+        const uint32_t ways = phi ? LLVMCountIncoming(base) : 2;
+        given = joins == MOST_JOINS;
+        for (uint32_t i = 0; i < ways && !given; i++) {
+            given = is_given(phi ? LLVMGetIncomingValue(base, i) : LLVMGetOperand(base, i + 1), joins + 1);
+        }
+    }
+    return given;
+}
+
+static void hide_own(LLVMValueRef insn, void *opaque)
+{
+    struct compilation *compilation = opaque;
+    struct accesses found = { .list = NULL };
+
+    find_in(compilation, insn, NULL, &found);
+    if (found.count != 0 && !is_given(access_pointer(&found.list[0]), 0)) {
+        access_hide(compilation, insn);
+    }
+}
+
+void access_hide_own(struct compilation *compilation, LLVMValueRef function)
+{
+    ir_each_instruction(function, hide_own, compilation);
 }
 
 void access_find(struct compilation *compilation, LLVMValueRef function, const char *check, struct accesses *to)

@@ -47,6 +47,8 @@ bool access_is_library_kernel(LLVMValueRef function);
 uint32_t access_describe(struct compilation *compilation, const struct access *access, const char *check);
 /* Sets the instruction apart as one that a check has put in: it is no access of anybody. */
 void access_hide(struct compilation *compilation, LLVMValueRef insn);
+/* Sets apart what a function of the library accesses by pointers that it was not given: memory of the library's own. */
+void access_hide_own(struct compilation *compilation, LLVMValueRef function);
 /*
  * All accesses of a kernel or a function that it calls, in their order. `check`: the word of reports, NULL: they are
  * described later. A copy's destination comes before its source.

@@ -191,26 +191,32 @@ static void mark_internal(LLVMValueRef insn, void *opaque)
 
 void race_mark_internal(struct compilation *compilation)
 {
-    static const char *const names[] = {
-        "__ppu_enqueue_",
-        "__ppu_child_",
-        "__ppu_kernel_end",
-        "__ppu_create_user_event",
-        "__ppu_set_user_event_status",
-        "__ppu_retain_event",
-        "__ppu_release_event",
-        "__ppu_is_valid_event",
-        "__ppu_capture_event",
-        "ppu_create_stream",
-        "ppu_destroy_stream",
+    static const struct {
+        const char *name; /* its begin */
+        bool own;         /* what it finds by itself is memory of its own: records, blocks, events */
+    } functions[] = {
+        { "__ppu_enqueue_", true },
+        { "__ppu_child_", true },
+        { "__ppu_kernel_end", true },
+        { "__ppu_create_user_event", false },
+        { "__ppu_set_user_event_status", false }, /* writes the program's memory, where times are captured */
+        { "__ppu_retain_event", false },
+        { "__ppu_release_event", false },
+        { "__ppu_is_valid_event", false },
+        { "__ppu_capture_event", false },
+        { "ppu_create_stream", false },
+        { "ppu_destroy_stream", false },
     };
 
     for (LLVMValueRef f = LLVMGetFirstFunction(compilation->module); f; f = LLVMGetNextFunction(f)) {
         size_t len;
         const char *name = LLVMGetValueName2(f, &len);
-        for (size_t i = 0; i < PPU_ARRAY_SIZE(names) && !LLVMIsDeclaration(f); i++) {
-            if (strncmp(name, names[i], strlen(names[i])) == 0) {
+        for (size_t i = 0; i < PPU_ARRAY_SIZE(functions) && !LLVMIsDeclaration(f); i++) {
+            if (strncmp(name, functions[i].name, strlen(functions[i].name)) == 0) {
                 ir_each_instruction(f, mark_internal, compilation);
+                if (functions[i].own) {
+                    access_hide_own(compilation, f);
+                }
             }
         }
     }
