@@ -22,6 +22,7 @@
 #include "compiler/irpass/lower_warps.h"
 #include "compiler/irpass/sanitize/access.h"
 #include "compiler/irpass/sanitize/argument.h"
+#include "compiler/irpass/sanitize/inline.h"
 #include "compiler/irpass/sanitize/loss.h"
 #include "compiler/irpass/sanitize/race.h"
 #include "compiler/irpass/sanitize/race_free.h"
@@ -363,6 +364,13 @@ static void link_sanitizer(struct compilation *compilation)
     }
     sanitize_linked(compilation);
     set_function_attributes(compilation);
+}
+
+static void inline_checks(struct compilation *compilation)
+{
+    while (inline_mark(compilation)) {
+        run_llvm_passes(compilation, "always-inline");
+    }
 }
 
 static void enable_vectorizer(struct compilation *compilation, LLVMValueRef function)

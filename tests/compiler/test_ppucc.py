@@ -34,6 +34,21 @@ def listing():
     assert text.count(".kernel ") == 5
 
 
+def checked_blocks():
+    """Blocks have no private memory for their checks, and of what enqueues them nothing is marked as written."""
+    source = ("kernel void k(global int *p)\n{\n    enqueue_kernel(get_default_queue(), CLK_ENQUEUE_FLAGS_WAIT_KERNEL, "
+              "ndrange_1D(64), ^{ p[get_global_id(0)] = p[64]; });\n}\n")
+    numbers = {}
+    for checks in ("lost", "uninit", "address", "race", "all"):
+        with tempfile.TemporaryDirectory() as folder:
+            status, text, errors = call(PPUCC, "-cl-std=CL3.0", f"-fsanitize={checks}", "--stats", "-", text=source, folder=folder)
+        assert status == 0 and errors == "", errors
+        numbers[checks] = {kernel: (int(instructions), int(private)) for kernel, instructions, private in
+                           re.findall(r"^(\w+): (\d+) instructions.* (\d+) local$", text, re.MULTILINE)}
+        assert numbers[checks]["__k_block_invoke_kernel"][1] == 0, (checks, numbers)
+    assert numbers["uninit"]["k"][0] < 1.2 * numbers["lost"]["k"][0], numbers
+
+
 def lines_of_functions():
     """What fetches a kernel's arguments has the line of the kernel, and not that of the code before it."""
     source = "kernel void a(global int *p, int n)\n{\n    p[n] = n;\n}\n\nkernel void b(global int *p, int n)\n{\n    p[n + 1] = n;\n}\n"
@@ -406,6 +421,7 @@ tap.main([
     ("each form of segments has its code, each wrong option its error [D6][D7][D10]", forms),
     ("the curves are a picture too [D9]", picture),
     ("ppu-dis reads what ppucc writes [A7]", image),
+    ("blocks that check themselves need no private memory for it", checked_blocks),
     ("kernels that may wait are flagged [B7]", flags),
     ("bitcode in between changes nothing [F5]", bitcode),
     ("-g and -cl-opt-disable: debug information, and variables that keep their places", debug_information),

@@ -26,14 +26,6 @@ RUNS = [("enqueue", "all"), ("groups", "all"), ("groups", "argument"), ("pipes",
 SKIPPED = "*work-groups wait*"
 # (program, checks): tests that do not pass, and why.
 DIFFERS = {
-    ("enqueue", "all"): {
-        "all work-items enqueue, and all that they enqueued [B1 B3]":
-            "blocks that wait have private memory, for which the heap may be too small",
-        "a full queue is told, and is empty again afterwards [B3]":
-            "blocks that wait have private memory, so the heap is empty before the records are",
-        "queues on the device are made and asked as they should [F6]":
-            "the test before it has failed and left its queue behind, which takes half of the memory",
-    },
     ("groups", "all"): {
         "work-groups that no work-item sees have another shape":
             "reports name the work-groups that the program asked for",
