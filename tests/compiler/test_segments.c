@@ -209,8 +209,8 @@ static void check_contents(void (*put)(struct program *p, const struct names *n)
     add(p, 2, PPU_OP_ADD, n.t, n.t, n.s);
     add(p, 2, PPU_OP_SEL, n.t, n.v, n.t)->pred = n.p;
 
-    const struct pressure *pressure = pressure_new(p->mir);
-    const struct refusal_code code = { p->mir, &p->kernel, pressure, false };
+    const struct refusal_code code = refusal_code_new(p->mir, &p->kernel, false);
+    const struct pressure *pressure = code.pressure;
     struct refusal refusal = refusal_of(&code, pressure->first[1], pressure->first[2]);
     if (refusal.kind != kind) {
         fail_msg("%s: %s", name, refusal_text(refusal.kind));
@@ -387,8 +387,8 @@ static void check_graph(size_t i)
         add(p, b, PPU_OP_ADD, v, v, v);
         p->mir->blocks[b].cond = q;
     }
-    const struct pressure *pressure = pressure_new(p->mir);
-    const struct refusal_code code = { p->mir, &p->kernel, pressure, graphs[i].masks_scalar };
+    const struct refusal_code code = refusal_code_new(p->mir, &p->kernel, graphs[i].masks_scalar);
+    const struct pressure *pressure = code.pressure;
     struct refusal refusal = refusal_of(&code, pressure->first[graphs[i].from] + graphs[i].from_more,
                                         pressure->first[graphs[i].to] + graphs[i].to_more);
     if (refusal.kind != graphs[i].kind) {
@@ -423,8 +423,8 @@ static void functions_decide(void **state)
         struct mir_insn *call = add(p, 1, PPU_OP_CALL, mir_reg(p->mir, MIR_VECTOR, 1, 0), nothing, nothing);
         call->callee = 1;
         add(p, 2, PPU_OP_NOP, nothing, nothing, nothing);
-        const struct pressure *pressure = pressure_new(p->mir);
-        const struct refusal_code code = { p->mir, &p->kernel, pressure, false };
+        const struct refusal_code code = refusal_code_new(p->mir, &p->kernel, false);
+        const struct pressure *pressure = code.pressure;
         assert_int_equal(refusal_of(&code, pressure->first[1], pressure->first[2]).kind,
                          waits ? REFUSAL_BARRIER : REFUSAL_NONE);
         program_free(callee);
@@ -534,7 +534,7 @@ static void marks(void **state)
 static void strictly_above(void **state)
 {
     struct program *p = ten_runs(PPU_SEGMENTS_ENTER, 0);
-    const struct refusal_code code = { p->mir, &p->kernel, pressure_new(p->mir), false };
+    const struct refusal_code code = refusal_code_new(p->mir, &p->kernel, false);
     const struct segment_limits limits = { .parts = 2, .run = RUN, .sm_vregs = 65536, .sm_warps = 64, .shares = true };
 
     (void)state;

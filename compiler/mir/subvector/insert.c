@@ -152,8 +152,8 @@ static void insert_all(struct inserter *in, const struct segment_list *segments)
 void subvector_insert(struct mir *mir, const struct kernel_info *kernel)
 {
     struct compilation *compilation = mir->compilation;
-    const struct refusal_code code = { mir, kernel, pressure_new(mir),
-                                       compilation->options->subvector.form == PPU_SEGMENTS_LOOP };
+    const struct refusal_code code =
+        refusal_code_new(mir, kernel, compilation->options->subvector.form == PPU_SEGMENTS_LOOP);
     struct inserter in = { .mir = mir,
                            .form = compilation->options->subvector.form,
                            .parts = subvector_parts(compilation) };

@@ -38,19 +38,79 @@ static enum refusal_kind of_operation(const struct mir_insn *insn)
     }
 }
 
-/* Functions have no scalar registers, and lanes meet again before they return. */
-static enum refusal_kind of_function(const struct kernel_info *kernel, uint32_t function)
+/*
+ * Functions have no scalar registers, and lanes meet again before they return. Callees come first: `functions` has what
+ * those refuse.
+ */
+static enum refusal_kind of_function(const struct mir *mir, const enum refusal_kind *functions)
 {
-    const struct mir *mir = kernel->functions[function].mir;
     enum refusal_kind kind = REFUSAL_NONE;
 
     for (uint32_t b = 0; b < mir->flow->count; b++) {
         for (uint32_t i = 0; i < mir->blocks[b].count && kind == REFUSAL_NONE; i++) {
             const struct mir_insn *insn = &mir->blocks[b].insns[i];
-            kind = insn->callee != 0 ? of_function(kernel, insn->callee - 1) : of_operation(insn);
+            kind = insn->callee != 0 ? functions[insn->callee - 1] : of_operation(insn);
         }
     }
     return kind;
+}
+
+static const enum refusal_kind *operations_new(struct mir *mir, const struct kernel_info *kernel,
+                                               const struct pressure *pressure)
+{
+    struct arena *arena = &mir->compilation->arena;
+    enum refusal_kind *functions = arena_new(arena, enum refusal_kind, kernel->function_count);
+    enum refusal_kind *operation = arena_new(arena, enum refusal_kind, pressure->points);
+
+    for (uint32_t f = 0; f < kernel->function_count; f++) {
+        functions[f] = of_function(kernel->functions[f].mir, functions);
+    }
+    for (uint32_t b = 0; b < mir->flow->count; b++) {
+        for (uint32_t i = 0; i < mir->blocks[b].count; i++) {
+            const struct mir_insn *insn = &mir->blocks[b].insns[i];
+            operation[pressure->first[b] + i] = insn->callee != 0 ? functions[insn->callee - 1] : of_operation(insn);
+        }
+    }
+    return operation;
+}
+
+static const struct refusal_block *blocks_new(const struct mir *mir)
+{
+    const struct flow *flow = mir->flow;
+    struct refusal_block *blocks = arena_new(&mir->compilation->arena, struct refusal_block, flow->count);
+
+    for (uint32_t b = 0; b < flow->count; b++) {
+        blocks[b] = (struct refusal_block){ mir_only_ends(mir, b), UINT32_MAX, 0, UINT32_MAX, 0 };
+    }
+    for (uint32_t t = 0; t < flow->token_count; t++) {
+        struct refusal_block *block = &blocks[flow->tokens[t].block];
+        uint32_t target = flow->tokens[t].target;
+        if (!blocks[target].only_ends) {
+            block->first_target = PPU_MIN(block->first_target, target);
+            block->last_target = PPU_MAX(block->last_target, target);
+        }
+    }
+    for (uint32_t b = 0; b < flow->count; b++) {
+        for (uint32_t s = 0; s < flow->blocks[b].succs; s++) {
+            const struct flow_token *wait = flow_wait(flow, b, flow->blocks[b].succ[s]);
+            if (wait) {
+                blocks[b].first_waited = PPU_MIN(blocks[b].first_waited, wait->block);
+                blocks[b].last_waited = PPU_MAX(blocks[b].last_waited, wait->block);
+            }
+        }
+    }
+    return blocks;
+}
+
+struct refusal_code refusal_code_new(struct mir *mir, const struct kernel_info *kernel, bool masks_scalar)
+{
+    const struct pressure *pressure = pressure_new(mir);
+
+    return (struct refusal_code){ .mir = mir,
+                                  .pressure = pressure,
+                                  .masks_scalar = masks_scalar,
+                                  .operation = operations_new(mir, kernel, pressure),
+                                  .blocks = blocks_new(mir) };
 }
 
 /*
@@ -76,31 +136,19 @@ static enum refusal_kind of_results(const struct refusal_code *code, struct mir_
 enum refusal_kind refusal_of_insn(const struct refusal_code *code, uint32_t point, uint32_t from)
 {
     uint32_t b = code->pressure->block[point];
-    struct mir_insn *insn = &code->mir->blocks[b].insns[point - code->pressure->first[b]];
-    enum refusal_kind kind = insn->callee != 0 ? of_function(code->kernel, insn->callee - 1) : of_operation(insn);
+    enum refusal_kind kind = code->operation[point];
 
-    return kind != REFUSAL_NONE ? kind : of_results(code, insn, from);
+    return kind != REFUSAL_NONE ? kind
+                                : of_results(code, &code->mir->blocks[b].insns[point - code->pressure->first[b]], from);
 }
 
 /* Tokens that are pushed inside are waited for inside, and no others. */
-static bool meets_outside(const struct mir *mir, uint32_t b, uint32_t first, uint32_t last)
+static bool meets_outside(const struct refusal_code *code, uint32_t b, uint32_t first, uint32_t last)
 {
-    const struct flow *flow = mir->flow;
+    const struct refusal_block *block = &code->blocks[b];
 
-    for (uint32_t t = 0; t < flow->token_count; t++) {
-        const struct flow_token *token = &flow->tokens[t];
-        if (token->block == b && (token->target <= first || token->target > last) &&
-            !mir_only_ends(mir, token->target)) {
-            return true;
-        }
-    }
-    for (uint32_t s = 0; s < flow->blocks[b].succs; s++) {
-        const struct flow_token *wait = flow_wait(flow, b, flow->blocks[b].succ[s]);
-        if (wait && (wait->block < first || wait->block >= last)) {
-            return true;
-        }
-    }
-    return flow->leaks[b];
+    return block->first_target <= first || block->last_target > last || block->first_waited < first ||
+           (block->first_waited <= block->last_waited && block->last_waited >= last) || code->mir->flow->leaks[b];
 }
 
 /* The end of a block, which belongs to the code in [first, last], where it does not begin again. */
@@ -113,14 +161,14 @@ static enum refusal_kind of_end(const struct refusal_code *code, uint32_t b, uin
     }
     for (uint32_t s = 0; s < flow->blocks[b].succs; s++) {
         uint32_t to = flow->blocks[b].succ[s];
-        if (mir_only_ends(code->mir, to)) {
+        if (code->blocks[to].only_ends) {
             return REFUSAL_EXIT;
         }
         if (to <= first || to > last) {
             return REFUSAL_LEAVES;
         }
     }
-    return meets_outside(code->mir, b, first, last) ? REFUSAL_MEETS : REFUSAL_NONE;
+    return meets_outside(code, b, first, last) ? REFUSAL_MEETS : REFUSAL_NONE;
 }
 
 static bool is_entered(const struct flow *flow, uint32_t b, uint32_t first, uint32_t last)
@@ -148,7 +196,7 @@ struct refusal refusal_of(const struct refusal_code *code, uint32_t from, uint32
     }
     for (uint32_t point = from; point < to; point++) {
         uint32_t b = p->block[point];
-        if (b != first && mir_only_ends(code->mir, b)) {
+        if (b != first && code->blocks[b].only_ends) {
             continue; /* nothing is there */
         }
         refusal.point = point;

@@ -37,13 +37,24 @@ struct refusal {
     uint32_t point; /* what the refusal is about */
 };
 
+/* What a block refuses depends on where the code in question begins and ends among these. */
+struct refusal_block {
+    bool only_ends;                     /* mir_only_ends() */
+    uint32_t first_target, last_target; /* of tokens that it pushes */
+    uint32_t first_waited, last_waited; /* blocks that push what its edges wait for */
+};
+
 /* The code in question. */
 struct refusal_code {
     struct mir *mir;
-    const struct kernel_info *kernel; /* whose functions the code calls */
     const struct pressure *pressure;
-    bool masks_scalar; /* segments keep masks in scalar registers (the loop form) */
+    bool masks_scalar;                  /* segments keep masks in scalar registers (the loop form) */
+    const enum refusal_kind *operation; /* of each point: what its instruction refuses wherever the code begins */
+    const struct refusal_block *blocks;
 };
+
+/* The code may call functions of the kernel. The tables are in the compilation's arena, and hold until it changes. */
+struct refusal_code refusal_code_new(struct mir *mir, const struct kernel_info *kernel, bool masks_scalar);
 
 /* Says why the points [from, to) cannot be a segment, if they cannot. */
 struct refusal refusal_of(const struct refusal_code *code, uint32_t from, uint32_t to);

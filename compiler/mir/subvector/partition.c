@@ -200,7 +200,7 @@ static void add_between(struct finder *f, uint32_t loop, uint32_t before, uint32
     bool empty = true;
 
     for (uint32_t b = before + 1; b < behind; b++) {
-        empty &= mir_only_ends(f->code->mir, b);
+        empty &= f->code->blocks[b].only_ends;
     }
     if (empty) {
         add_step(f, from, to, loop + 1);
@@ -237,7 +237,7 @@ static uint32_t furthest(const struct finder *f, uint32_t loop, uint32_t block)
 
     for (uint32_t s = 0; s < f->flow->blocks[block].succs; s++) {
         uint32_t to = f->flow->blocks[block].succ[s];
-        if (in_level(f->flow, loop, to) && !mir_only_ends(f->code->mir, to) && to > far) {
+        if (in_level(f->flow, loop, to) && !f->code->blocks[to].only_ends && to > far) {
             far = to;
         }
     }
@@ -250,7 +250,7 @@ static void add_level(struct finder *f, uint32_t loop)
     uint32_t first = loop == FLOW_NONE ? 0 : f->flow->loops[loop].header, far = first, before = FLOW_NONE, b = first;
 
     for (; b < f->flow->count && in_level(f->flow, loop, b); b++) {
-        bool passed = far <= b && f->flow->blocks[b].loop == loop && !mir_only_ends(f->code->mir, b);
+        bool passed = far <= b && f->flow->blocks[b].loop == loop && !f->code->blocks[b].only_ends;
         if (passed && before != FLOW_NONE) {
             add_between(f, loop, before, b);
         }
@@ -263,7 +263,7 @@ static void add_level(struct finder *f, uint32_t loop)
     }
     for (uint32_t rest = before + 1; rest < b; rest++) { /* nothing that all pass is behind */
         uint32_t inner = f->flow->blocks[rest].loop;
-        if (inner == loop && !mir_only_ends(f->code->mir, rest)) {
+        if (inner == loop && !f->code->blocks[rest].only_ends) {
             add_runs(f, f->pressure->first[rest], pressure_end(f->pressure, rest), f->flow->loop_count + 1 + rest);
         } else if (inner != loop && f->flow->loops[inner].header == rest && f->flow->loops[inner].parent == loop) {
             add_level(f, inner);
