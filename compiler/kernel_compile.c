@@ -81,15 +81,32 @@ static uint64_t put_argument(struct compilation *compilation, const struct kerne
     return at;
 }
 
-static struct access_summary summary_of(struct compilation *compilation, const struct kernel_info *kernel, uint32_t i)
+static bool is_integer(const struct kernel_info *kernel, uint32_t i)
+{
+    return LLVMGetTypeKind(argument_type(kernel, i)) == LLVMIntegerTypeKind;
+}
+
+/* What is known of the kernel's code where it has arguments that are integers; else NULL. */
+static struct ir *ir_for_integers(struct compilation *compilation, const struct kernel_info *kernel)
+{
+    uint32_t i = 0;
+
+    while (i < kernel->argument_count && !is_integer(kernel, i)) {
+        i++;
+    }
+    return i < kernel->argument_count ? ir_new(compilation, kernel->function) : NULL;
+}
+
+static struct access_summary summary_of(struct compilation *compilation, const struct kernel_info *kernel,
+                                        const struct ir *ir, uint32_t i)
 {
     LLVMValueRef argument = LLVMGetParam(kernel->function, i);
     struct access_summary references = { .access = 0 };
 
     if (LLVMGetTypeKind(argument_type(kernel, i)) == LLVMPointerTypeKind && !byval_type(kernel->function, i)) {
         references = access_summary_of(compilation, argument);
-    } else if (LLVMGetTypeKind(argument_type(kernel, i)) == LLVMIntegerTypeKind) {
-        references.access = access_summary_of_value(compilation, argument);
+    } else if (is_integer(kernel, i)) {
+        references.access = access_summary_of_value(ir, argument);
     }
     return references;
 }
@@ -113,10 +130,11 @@ static void lay_out_arguments(struct compilation *compilation, struct kernel_inf
     kernel->has_block = joined_end(compilation, kernel) > ends.most;
     ends.most -= kernel->has_block ? sizeof(uint64_t) : 0;
     kernel->arguments = arena_new(&compilation->arena, struct kernel_argument, kernel->argument_count + 1);
+    const struct ir *ir = ir_for_integers(compilation, kernel);
     for (uint32_t i = 0; i < kernel->argument_count; i++) {
         uint32_t at = (uint32_t)put_argument(compilation, kernel, i, &ends);
         uint64_t bytes = LLVMABISizeOfType(compilation->layout, argument_type(kernel, i));
-        kernel->arguments[i] = (struct kernel_argument){ at, (uint32_t)bytes, summary_of(compilation, kernel, i) };
+        kernel->arguments[i] = (struct kernel_argument){ at, (uint32_t)bytes, summary_of(compilation, kernel, ir, i) };
     }
     kernel->explicit_bytes = (uint32_t)ends.here;
     if (kernel->has_block) {

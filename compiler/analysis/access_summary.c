@@ -164,10 +164,8 @@ static bool leaves_loop(const struct flow *flow, uint32_t block)
     return false;
 }
 
-static bool ends_loop(struct compilation *compilation, LLVMValueRef argument)
+static bool ends_loop(const struct ir *ir, LLVMValueRef argument)
 {
-    struct ir *ir = ir_new(compilation, LLVMGetParamParent(argument));
-
     for (uint32_t b = 0; b < ir->flow->count; b++) {
         LLVMValueRef end = LLVMGetBasicBlockTerminator(ir->blocks[b]);
         if (leaves_loop(ir->flow, b) && ir_is_instruction(end, LLVMBr) && LLVMIsConditional(end) &&
@@ -178,10 +176,10 @@ static bool ends_loop(struct compilation *compilation, LLVMValueRef argument)
     return false;
 }
 
-uint8_t access_summary_of_value(struct compilation *compilation, LLVMValueRef argument)
+uint8_t access_summary_of_value(const struct ir *ir, LLVMValueRef argument)
 {
     uint8_t compared = shape_compared(argument);
-    uint32_t access = ends_loop(compilation, argument) ? PPU_REFERENCE_BOUND : 0;
+    uint32_t access = ends_loop(ir, argument) ? PPU_REFERENCE_BOUND : 0;
 
     for (uint32_t d = 0; d < 3; d++) {
         access |= (compared >> d & 1) != 0 ? PPU_REFERENCE_IDS(d) : 0;

@@ -79,16 +79,6 @@ uint32_t ir_count_instructions(LLVMValueRef function)
     return count;
 }
 
-static uint32_t find_old(LLVMBasicBlockRef *blocks, uint32_t count, LLVMBasicBlockRef block)
-{
-    uint32_t i = 0;
-
-    while (i < count && blocks[i] != block) {
-        i++;
-    }
-    return i;
-}
-
 /* The flow graph, and the blocks in its order. */
 static void find_flow(struct ir *ir)
 {
@@ -99,6 +89,9 @@ static void find_flow(struct ir *ir)
     uint32_t *succs = arena_new(arena, uint32_t, count), *order = arena_new(arena, uint32_t, count);
 
     LLVMGetBasicBlocks(ir->function, blocks);
+    for (uint32_t b = 0; b < count; b++) { /* by LLVM's order first */
+        *find_entry(ir, blocks[b]) = (struct ir_entry){ blocks[b], b };
+    }
     for (uint32_t b = 0; b < count; b++) {
         LLVMValueRef end = LLVMGetBasicBlockTerminator(blocks[b]);
         succs[b] = LLVMGetNumSuccessors(end);
@@ -106,7 +99,7 @@ static void find_flow(struct ir *ir)
             compilation_fail_value(ir->compilation, "no code for a branch with many targets", end);
         }
         for (uint32_t s = 0; s < succs[b]; s++) {
-            succ[b][s] = find_old(blocks, count, LLVMGetSuccessor(end, s));
+            succ[b][s] = ir_block(ir, LLVMGetSuccessor(end, s));
         }
     }
     ir->flow = flow_new(arena, count, (const uint32_t(*)[2])succ, succs, order);

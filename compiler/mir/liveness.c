@@ -16,7 +16,7 @@ struct mention {
 struct search {
     struct mir *mir;
     struct arena *arena;
-    struct liveness live;
+    struct liveness live;     /* NULL: no lists are wanted */
     struct mention *mentions; /* of both kinds */
     uint32_t mention_count;
     unsigned mention_cap;
@@ -87,8 +87,13 @@ static void note_block(struct search *s, uint32_t b)
 
 /* ---- one word ---- */
 
-static void add_word(struct search *s, struct live_words *words, uint32_t word)
+static void add_word(struct search *s, struct live_words *of, uint32_t block, uint32_t word)
 {
+    struct live_words *words = of ? &of[block] : NULL;
+
+    if (!words) {
+        return;
+    }
     words->list = arena_grow(s->arena, words->list, sizeof(words->list[0]), words->count, &words->cap);
     words->list[words->count++] = word;
 }
@@ -102,12 +107,12 @@ static void enter_block(struct search *s, uint32_t word, uint32_t block)
         return;
     }
     s->in[block] = word + 1;
-    add_word(s, &s->live.in[block], word);
+    add_word(s, s->live.in, block, word);
     for (uint32_t p = 0; p < at->pred_count; p++) {
         uint32_t pred = at->preds[p];
         if (s->out[pred] != word + 1) {
             s->out[pred] = word + 1;
-            add_word(s, &s->live.out[pred], word);
+            add_word(s, s->live.out, pred, word);
             s->waiting[s->waiting_count++] = pred;
         }
     }
@@ -129,7 +134,8 @@ static void find_word(struct search *s, uint32_t word)
     }
 }
 
-struct liveness liveness_find(struct mir *mir)
+/* Numbers the words, and notes which blocks use and write them. */
+static struct search search_new(struct mir *mir)
 {
     struct arena *arena = &mir->compilation->arena;
     uint32_t blocks = mir->flow->count;
@@ -137,8 +143,6 @@ struct liveness liveness_find(struct mir *mir)
     mir_number_words(mir);
     struct search s = { .mir = mir,
                         .arena = arena,
-                        .live = { arena_new(arena, struct live_words, blocks),
-                                  arena_new(arena, struct live_words, blocks) },
                         .mentions = arena_new(arena, struct mention, FIRST_MENTIONS),
                         .mention_cap = FIRST_MENTIONS,
                         .uses = arena_new(arena, uint32_t, mir->words + 1),
@@ -151,10 +155,45 @@ struct liveness liveness_find(struct mir *mir)
     for (uint32_t b = 0; b < blocks; b++) {
         note_block(&s, b);
     }
+    return s;
+}
+
+struct liveness liveness_find(struct mir *mir)
+{
+    struct search s = search_new(mir);
+
+    s.live.in = arena_new(s.arena, struct live_words, mir->flow->count);
+    s.live.out = arena_new(s.arena, struct live_words, mir->flow->count);
     for (uint32_t w = 0; w < mir->words; w++) {
         find_word(&s, w);
     }
     return s.live;
+}
+
+static bool is_mentioned(const struct search *s, uint32_t first, uint32_t block)
+{
+    uint32_t m = first;
+
+    while (m != 0 && s->mentions[m - 1].block != block) {
+        m = s->mentions[m - 1].next;
+    }
+    return m != 0;
+}
+
+uint32_t liveness_first_unwritten(struct mir *mir)
+{
+    struct search s = search_new(mir);
+
+    for (uint32_t w = 0; w < mir->words; w++) {
+        /* What the first block writes before it reads it is written, and need not be followed. */
+        if (!is_mentioned(&s, s.writes[w], 0) || is_mentioned(&s, s.uses[w], 0)) {
+            find_word(&s, w);
+        }
+        if (s.in[0] == w + 1) {
+            return w + 1;
+        }
+    }
+    return 0;
 }
 
 bool live_words_have(const struct live_words *words, uint32_t word)

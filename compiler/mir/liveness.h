@@ -24,6 +24,9 @@ struct liveness {
 /* Numbers the words, and finds what is live. The result lies in the compilation's arena. */
 struct liveness liveness_find(struct mir *mir);
 
+/* Numbers the words. Returns 1 + the first word that is live where the code begins: it is read before it is written. */
+uint32_t liveness_first_unwritten(struct mir *mir);
+
 bool live_words_have(const struct live_words *words, uint32_t word);
 
 #endif

@@ -53,13 +53,13 @@ static void verify_operand(const struct verifier *v, const struct mir_insn *insn
 /* Nothing is read before it is written. */
 static void verify_entry(struct mir *mir, const char *pass)
 {
-    struct liveness live = liveness_find(mir);
+    const uint32_t unwritten = liveness_first_unwritten(mir);
+    uint32_t reg = 1;
 
-    if (live.in[0].count == 0) {
+    if (unwritten == 0) {
         return;
     }
-    uint32_t word = live.in[0].list[0], reg = 1;
-    while (reg + 1 < mir->reg_count && word >= mir->regs[reg].word + mir->regs[reg].words) {
+    while (reg + 1 < mir->reg_count && unwritten - 1 >= mir->regs[reg].word + mir->regs[reg].words) {
         reg++;
     }
     compilation_fail(mir->compilation, PPU_COMPILE_UNSUPPORTED,

@@ -4,6 +4,7 @@
 ppu-dis.
 """
 
+import os
 import re
 import struct
 import subprocess
@@ -47,6 +48,17 @@ def checked_blocks():
                            re.findall(r"^(\w+): (\d+) instructions.* (\d+) local$", text, re.MULTILINE)}
         assert numbers[checks]["__k_block_invoke_kernel"][1] == 0, (checks, numbers)
     assert numbers["uninit"]["k"][0] < 1.2 * numbers["lost"]["k"][0], numbers
+
+
+def many_arguments():
+    """What a kernel with 500 arguments takes that checks itself: memory, which is the same in every run."""
+    source = (f"kernel void k({', '.join(f'long a{i}' for i in range(500))}, global long *sum)\n{{\n"
+              + "".join(f"sum[0] += a{i};\n" for i in range(500)) + "}\n")
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder, "sum.cl").write_text(source)
+        process = subprocess.Popen([PPUCC, "-fsanitize=all", "sum.cl"], cwd=folder)
+        _, process.returncode, usage = os.wait4(process.pid, 0)
+    assert process.returncode == 0 and usage.ru_maxrss < 1200 * 1024, usage
 
 
 def lines_of_functions():
@@ -422,6 +434,7 @@ tap.main([
     ("the curves are a picture too [D9]", picture),
     ("ppu-dis reads what ppucc writes [A7]", image),
     ("blocks that check themselves need no private memory for it", checked_blocks),
+    ("a kernel with 500 arguments that checks itself is compiled in 1,200 MiB", many_arguments),
     ("kernels that may wait are flagged [B7]", flags),
     ("bitcode in between changes nothing [F5]", bitcode),
     ("-g and -cl-opt-disable: debug information, and variables that keep their places", debug_information),
