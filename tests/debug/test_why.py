@@ -19,9 +19,9 @@ COMMANDS = ("ppu tasks", "ppu why slots[0].task->handle", "ppu why tasks[1].hand
             "ppu policies", "ppu heap", "ppu pages 0", "print nests[0]", "print taskqs[1]", "print workqs[2]", "echo done")
 
 
-def look(socket, environment):
+def look(socket, environment, *arguments):
     """What each command printed while tests/top/worker.c has its work, on a machine where gdb finds `socket`."""
-    worker = subprocess.Popen([TOP / "build/plain/tests/top-worker", TOP / "build/kernels/spin.ppu"], text=True, cwd=TOP,
+    worker = subprocess.Popen([TOP / "build/plain/tests/top-worker", TOP / "build/kernels/spin.ppu", *arguments], text=True, cwd=TOP,
                               env=os.environ | environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     assert worker.stdout.readline() == "ready\n"
     time.sleep(0.5)  # until the firmware has come to the second launch
@@ -35,12 +35,12 @@ def look(socket, environment):
 
 
 @cache
-def session():
+def session(*arguments):
     with tempfile.TemporaryDirectory() as folder:
         socket, launcher = f"{folder}/gdb", Path(folder) / "ppu-run"
         launcher.write_text(f'#!/bin/sh\nexec "{TOP}/tools/ppu-run" --gdb "{socket}" "$@"\n')
         launcher.chmod(0o755)
-        return look(socket, {"PPU_DEVICE": "native", "PPU_RUN": str(launcher)})
+        return look(socket, {"PPU_DEVICE": "native", "PPU_RUN": str(launcher)}, *arguments)
 
 
 def tasks():
@@ -61,6 +61,15 @@ def queues():
         assert found[f"print {name}"].endswith(f"= {text}, closed"), found
 
 
+def open_queues():
+    """What is open says what it is, whose, and how full: save places of a nest among it."""
+    nest, taskq, workq = session("queues")["ppu queues"].splitlines()
+    assert re.fullmatch(r"nest \d+, context 1, 0 of 64 records are tasks, depth 4, save area: (\d+) of \1 units of \d+ bytes free, "
+                        r"at most \d+ places a task", nest), nest
+    assert re.fullmatch(r"task queue \d+, context 1, 16 entries of 64 bytes, 0 published, no task takes from it", taskq), taskq
+    assert re.fullmatch(r"work queue \d+, channel 3, 32 entries, blocks of 256 bytes, at x", workq), workq
+
+
 def policies_and_memory():
     found = session()
     rows = re.findall(r"^PPU_POLICY\((\w+)", (TOP / "include/ppu/policy.def").read_text(), re.MULTILINE)
@@ -75,5 +84,6 @@ if __name__ == "__main__":
     tap.main([
         ("it is said why tasks do not run", tasks),
         ("nests and queues print themselves", queues),
+        ("nests and queues that are open say what they hold", open_queues),
         ("policies, heap and page tables are shown", policies_and_memory),
     ])

@@ -75,16 +75,34 @@ static void begin(struct work *work)
     check(ppu_block_submit(block, NULL), "submit a block");
 }
 
+/* In the address space that does nothing else. */
+static void open_queues(struct work *work)
+{
+    struct ppu_channel *channel = NULL;
+    struct ppu_taskq *taskq = NULL;
+    struct ppu_workq *workq = NULL;
+
+    check(ppu_context_nest(work->other, &(struct ppu_nest_options){ .tasks = 64, .depth = 4 }), "make a nest");
+    check(ppu_taskq_create(work->other, &(struct ppu_taskq_options){ .entries = 16, .data_bytes = 48 }, &taskq),
+          "make a task queue");
+    check(ppu_channel_create(work->other, NULL, &channel), "make a channel");
+    check(ppu_workq_create(channel, &(struct ppu_workq_options){ .entries = 32, .block_bytes = 256 }, &workq),
+          "make a work queue");
+}
+
 int main(int argc, char **argv)
 {
     struct work work = { 0 };
     char line[16];
 
-    if (argc != 2) {
-        fprintf(stderr, "Usage: worker SPIN\n");
+    if (argc != 2 && (argc != 3 || strcmp(argv[2], "queues") != 0)) {
+        fprintf(stderr, "Usage: worker SPIN [queues]\n");
         return 2;
     }
     open_all(&work, argv[1]);
+    if (argc == 3) {
+        open_queues(&work);
+    }
     begin(&work);
     printf("ready\n");
     fflush(stdout);

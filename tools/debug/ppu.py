@@ -68,10 +68,10 @@ def symbol(name):
 
 
 def enumerator(enum, value):
-    """Name of a value without its prefix."""
+    """Name of a value without the prefix that all names of the enumeration have."""
     names = {field.enumval: field.name for field in gdb.lookup_type(f"enum {enum}").fields()}
-    name = names.get(int(value), str(int(value)))
-    return name.rpartition("_")[2] if name.startswith(("PPU_", "TASK_")) else name
+    prefix = os.path.commonprefix(list(names.values())).rpartition("_")[0]
+    return names[int(value)].removeprefix(f"{prefix}_") if int(value) in names else str(int(value))
 
 
 def elements(array):
@@ -440,7 +440,7 @@ class Workq(Line):
             return
         yield f"channel {index_in('channels', q['channel'].dereference())}"
         yield f"{int(q['entries'])} entries, blocks of {int(q['block_bytes'])} bytes"
-        yield enumerator("ppu_workq_stall", q["stall"])
+        yield enumerator("ppu_workq_stall", q["stall"]).replace("_", " ").lower()
 
 
 class Queues(Subcommand):
