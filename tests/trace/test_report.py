@@ -5,6 +5,7 @@
 The browser is Chromium, which tools/setup/packages.list has. Where there is none, what it shows is not tested.
 """
 
+import html
 import json
 import os
 import re
@@ -65,6 +66,20 @@ def page_has_all():
     assert not re.search(r'(?:src|href)\s*=|https?://|@import|fetch\(', text), "the page needs something else"
 
 
+def table():
+    """Hit rates where the machine models caches, what limits CTAs, and how full SMs were."""
+    for model in ("off", "on"):
+        done = subprocess.run([TOOLS / "ppu-trace", "-o", at("table.trace"), "--", TOOLS / "bfs", TOP / "build/kernels/bfs.ppu", NODES],
+                              cwd=TOP, env=os.environ | {"PPU_MACHINE": f"cache-model={model}"}, capture_output=True, text=True, timeout=120)
+        assert done.returncode == 0 and run("ppu-report", at("table.trace"), "-o", at("table.html")).returncode == 0, done
+        data = data_of(at("table.html"))
+        visit, = (dict(zip(data["kernel_columns"], row)) for row in data["kernels"] if row[0] == "visit")
+        shares = [visit[name] for name in ("warps resident", "L1 hits", "L2 hits")]
+        found = [float(re.fullmatch(r"([\d.]+) %", share)[1]) for share in (shares if model == "on" else shares[:1])]
+        assert all(0 < share <= 100 for share in found) and (model == "on" or shares[1:] == ["", ""]), visit
+        assert int(visit["CTAs an SM can hold"]) > 0 and visit["limited by"], visit
+
+
 def profile():
     """What ppu-prof has counted is beside the source, with the instructions of each line."""
     done = run("ppu-prof", "--exact", "-o", at("saxpy.trace"), "--", TOOLS / "saxpy", TOP / "build/kernels/saxpy.ppu")
@@ -85,6 +100,22 @@ def profile():
     if BROWSER:
         shown = browse(f"file://{at('saxpy.html')}", "--dump-dom").stdout
         assert shown.count('class="insn"') == 19 and "launched by the host" in shown
+
+
+def opencl():
+    """Sources in OpenCL C with what was counted, launches by threads and variants apart, and branches that part lanes."""
+    environment = os.environ | {"OCL_ICD_VENDORS": str(TOP / "build/opencl/ppu.icd"), "PPU_ALIAS_WAIT": "always"}
+    done = subprocess.run([TOOLS / "ppu-prof", "--exact", "-o", at("sort.trace"), "--", TOOLS / "quicksort", "20000"], cwd=TOP,
+                          env=environment, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0 and run("ppu-report", at("sort.trace"), "-o", at("sort.html")).returncode == 0, done
+    data = data_of(at("sort.html"))
+    programs = {program["title"]: program["lines"] for program in data["profile"]["programs"]}
+    by_threads = [lines for title, lines in programs.items() if "launched by threads" in title]
+    assert by_threads and any("launched by the host" in title for title in programs), programs.keys()
+    assert any(re.search(r"variant \d of \d", title) for title in programs), programs.keys()
+    assert any("barrier(" in " ".join(line["cells"]) and line["insns"] for lines in by_threads for line in lines)
+    kernels = [dict(zip(data["kernel_columns"], row)) for row in data["kernels"]]
+    assert any(float(kernel["divergent branches"].rstrip(" %") or 0) > 0 for kernel in kernels), kernels
 
 
 def roofline():
@@ -199,6 +230,41 @@ def browser_shows():
     assert min(line[0] for line in coloured if line) > 200, "slices lie over the names of tracks"
 
 
+def moves():
+    """The wheel zooms around the pointer, dragging moves, a click tells what is there, and a button shows all again."""
+    if not BROWSER:
+        print("# skipped: there is no chromium")
+        return
+    page = Path(at("bfs.html")).read_text()
+    script = """<script>
+const at = { clientX: canvas.getBoundingClientRect().left + LEFT, bubbles: true };
+const views = [], note = () => views.push([view.from / total, view.to / total]);
+canvas.dispatchEvent(new WheelEvent("wheel", { ...at, deltaY: -1 })); note();
+canvas.dispatchEvent(new MouseEvent("mousedown", { ...at, clientX: at.clientX + 100 }));
+canvas.dispatchEvent(new MouseEvent("mousemove", at)); note();
+window.dispatchEvent(new MouseEvent("mouseup", at));
+canvas.dispatchEvent(new MouseEvent("mousemove", { ...at, clientX: at.clientX + 50 })); note();
+document.getElementById("all").click(); note();
+const middleOf = (track, i) => track.start[i] + track.length[i] / 2;
+const alone = (track, i) => track.length[i] > total / 50 && !(track.start[i + 1] < middleOf(track, i) + total / 100);
+const line = data.tracks.findIndex((track) => track.length.some((_, i) => alone(track, i)));
+const slice = data.tracks[line].length.findIndex((_, i) => alone(data.tracks[line], i));
+const middle = middleOf(data.tracks[line], slice);
+canvas.dispatchEvent(new MouseEvent("click", { ...at, clientX: at.clientX + middle / total * (canvas.width - LEFT),
+                                               clientY: canvas.getBoundingClientRect().top + (line + 0.5) * ROW }));
+document.body.dataset.views = JSON.stringify([views, data.names[data.tracks[line].name[slice]]]);
+</script>
+</body>"""
+    Path(at("moved.html")).write_text(page.replace("</body>", script))
+    shown = browse(f"file://{at('moved.html')}", "--dump-dom").stdout
+    views, name = json.loads(html.unescape(re.search(r'data-views="(.*?)"', shown)[1]))
+    (zoomed_from, zoomed_to), moved, still, every = views
+    assert abs(zoomed_from) < 0.01 and abs(zoomed_to - 0.8) < 0.01, views
+    assert 0.01 < moved[0] < 0.2 and abs(moved[1] - moved[0] - 0.8) < 0.01 and still == moved and every == [0, 1], views
+    tip = html.unescape(re.search(r'id="tip"[^>]*>(.*?)<', shown, re.DOTALL)[1])
+    assert f": {name}\n" in tip and re.search(r"^[\d.]+ us, [\d.]+ us$", tip, re.MULTILINE), tip
+
+
 def million():
     """A page of 1,000,000 records opens in a browser, which shows all of them."""
     made = subprocess.run([TOOLS / "bench-trace", at("large.trace"), "1000000"], capture_output=True, text=True, timeout=60)
@@ -248,12 +314,15 @@ def wrong_use():
 if __name__ == "__main__":
     tap.main([
         ("the page has what the timeline has, and needs nothing else", page_has_all),
+        ("the table of kernels: hit rates, limits, occupancy", table),
         ("the page has the profile of ppu-prof", profile),
+        ("the page has OpenCL C, launches by threads and variants", opencl),
         ("the page has counters over time", counters),
         ("the page compares kernels with what the host can do", roofline),
         ("the flame graph of the firmware", flame_graph),
         ("names do no harm", names_do_no_harm),
         ("a browser shows it", browser_shows),
+        ("the wheel zooms, dragging moves, a click tells", moves),
         ("a page of 1,000,000 records opens in a browser", million),
         ("a picture in SVG", svg),
         ("wrong use is told in words", wrong_use),
