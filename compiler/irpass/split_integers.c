@@ -8,7 +8,8 @@
 #include <string.h>
 
 #define WORD_BITS 32u
-#define MOST_BITS 64u /* of an integer that selection has registers for */
+#define MOST_BITS 64u     /* of an integer that selection has registers for */
+#define MOST_ARGUMENTS 3u /* of an intrinsic for vectors */
 
 /* An instruction whose result is such an integer, and the words of that: the lowest first, zeros above the width. */
 struct wide_value {
@@ -29,9 +30,27 @@ static LLVMTypeRef integer_of(const struct splitter *splitter, uint32_t bits)
     return LLVMIntTypeInContext(splitter->access.compilation->llvm, bits);
 }
 
+static bool is_vector(LLVMTypeRef type)
+{
+    return LLVMGetTypeKind(type) == LLVMVectorTypeKind;
+}
+
+static uint32_t width_of_element(LLVMTypeRef type)
+{
+    LLVMTypeRef element = is_vector(type) ? LLVMGetElementType(type) : type;
+
+    return LLVMGetTypeKind(element) == LLVMIntegerTypeKind ? LLVMGetIntTypeWidth(element) : 0;
+}
+
+/* A vector of wide integers is one integer of all their words, lowest first. Other vectors have no width. */
 static uint32_t width_of(LLVMTypeRef type)
 {
-    return LLVMGetTypeKind(type) == LLVMIntegerTypeKind ? LLVMGetIntTypeWidth(type) : 0;
+    uint32_t bits = width_of_element(type);
+
+    if (!is_vector(type)) {
+        return bits;
+    }
+    return bits > MOST_BITS && bits % WORD_BITS == 0 ? bits * LLVMGetVectorSize(type) : 0;
 }
 
 static bool is_wide(LLVMTypeRef type)
@@ -101,6 +120,7 @@ static void add_wide(struct splitter *splitter, LLVMValueRef value, LLVMValueRef
 /* ---- words ---- */
 
 static void make_words(struct splitter *splitter, LLVMValueRef insn);
+static LLVMValueRef *words_of_constant(struct splitter *splitter, LLVMValueRef value, uint32_t bits);
 
 /* True: the constant is a vector that is seen as an integer. LLVM folds that for no integer above 64 bits. */
 static bool is_vector_cast(LLVMValueRef value)
@@ -145,11 +165,25 @@ static void words_of_vector(struct splitter *splitter, LLVMValueRef vector, uint
     }
 }
 
+/* Finds the words of a constant vector of wide integers. */
+static void words_of_elements(struct splitter *splitter, LLVMValueRef vector, LLVMValueRef *words)
+{
+    uint32_t bits = width_of_element(LLVMTypeOf(vector)), count = count_words(bits);
+
+    for (unsigned i = 0; i < LLVMGetVectorSize(LLVMTypeOf(vector)); i++) {
+        copy_words(words + i * count, words_of_constant(splitter, LLVMGetAggregateElement(vector, i), bits), count);
+    }
+}
+
 static LLVMValueRef *words_of_constant(struct splitter *splitter, LLVMValueRef value, uint32_t bits)
 {
     LLVMValueRef *words = new_words(splitter, bits);
     bool defined = !!LLVMIsAConstantInt(value);
 
+    if (is_vector(LLVMTypeOf(value)) && !LLVMIsAConstantExpr(value)) {
+        words_of_elements(splitter, value, words);
+        return words;
+    }
     if (is_vector_cast(value)) {
         words_of_vector(splitter, LLVMGetOperand(value, 0), bits, words);
         return words;
@@ -426,6 +460,10 @@ static bool cast_to_words(struct splitter *splitter, LLVMValueRef insn, uint32_t
 {
     LLVMTypeRef type = vector_of_words(splitter, bits);
 
+    if (is_wide(LLVMTypeOf(LLVMGetOperand(insn, 0)))) {
+        copy_words(words, words_of(splitter, LLVMGetOperand(insn, 0)), count_words(bits));
+        return true;
+    }
     if (type) {
         LLVMValueRef vector = LLVMBuildBitCast(splitter->builder, LLVMGetOperand(insn, 0), type, "");
         for (uint32_t i = 0; i < count_words(bits); i++) {
@@ -433,6 +471,58 @@ static bool cast_to_words(struct splitter *splitter, LLVMValueRef insn, uint32_t
         }
     }
     return !!type;
+}
+
+/* ---- elements of vectors ---- */
+
+/* True where the index says that it is the element's. A constant one makes a constant. */
+static LLVMValueRef is_index(const struct splitter *splitter, LLVMValueRef index, uint32_t element)
+{
+    LLVMValueRef own = LLVMConstInt(LLVMTypeOf(index), element, false);
+
+    return LLVMBuildICmp(splitter->builder, LLVMIntEQ, index, own, "");
+}
+
+static void extract_words(struct splitter *splitter, LLVMValueRef insn, uint32_t bits, LLVMValueRef *words)
+{
+    LLVMValueRef vector = LLVMGetOperand(insn, 0), index = LLVMGetOperand(insn, 1), *from = words_of(splitter, vector);
+    uint32_t count = count_words(bits);
+
+    copy_words(words, from, count);
+    for (uint32_t e = 1; e < LLVMGetVectorSize(LLVMTypeOf(vector)); e++) {
+        LLVMValueRef is_own = is_index(splitter, index, e);
+        for (uint32_t i = 0; i < count; i++) {
+            words[i] = LLVMBuildSelect(splitter->builder, is_own, from[e * count + i], words[i], "");
+        }
+    }
+}
+
+static void insert_words(struct splitter *splitter, LLVMValueRef insn, uint32_t bits, LLVMValueRef *words)
+{
+    LLVMValueRef element = LLVMGetOperand(insn, 1), index = LLVMGetOperand(insn, 2);
+    LLVMValueRef *old = words_of(splitter, LLVMGetOperand(insn, 0)), *new = words_of(splitter, element);
+    uint32_t count = count_words(width_of(LLVMTypeOf(element)));
+
+    for (uint32_t e = 0; e < count_words(bits) / count; e++) {
+        LLVMValueRef is_own = is_index(splitter, index, e);
+        for (uint32_t i = 0; i < count; i++) {
+            words[e * count + i] = LLVMBuildSelect(splitter->builder, is_own, new[i], old[e * count + i], "");
+        }
+    }
+}
+
+static void shuffle_words(struct splitter *splitter, LLVMValueRef insn, LLVMValueRef *words)
+{
+    LLVMValueRef *sides[2] = { words_of(splitter, LLVMGetOperand(insn, 0)),
+                               words_of(splitter, LLVMGetOperand(insn, 1)) };
+    uint32_t elements = LLVMGetVectorSize(LLVMTypeOf(LLVMGetOperand(insn, 0)));
+    uint32_t count = count_words(width_of_element(LLVMTypeOf(insn)));
+
+    for (unsigned e = 0; e < LLVMGetNumMaskElements(insn); e++) {
+        int chosen = LLVMGetMaskValue(insn, e); /* negative: none */
+        uint32_t from = chosen < 0 ? 0 : (uint32_t)chosen;
+        copy_words(words + e * count, sides[from >= elements] + from % elements * count, count);
+    }
 }
 
 /* ---- choices ---- */
@@ -603,12 +693,21 @@ static bool make(struct splitter *splitter, LLVMValueRef insn, uint32_t bits, LL
         select_words(splitter, LLVMGetOperand(insn, 0), LLVMGetOperand(insn, 1), LLVMGetOperand(insn, 2), words);
         return true;
     case LLVMCall:
-        return call_intrinsic(splitter, insn, bits, words);
+        return !is_vector(LLVMTypeOf(insn)) && call_intrinsic(splitter, insn, bits, words);
     case LLVMFreeze:
         freeze_words(splitter, insn, bits, words);
         return true;
     case LLVMBitCast:
         return cast_to_words(splitter, insn, bits, words);
+    case LLVMExtractElement:
+        extract_words(splitter, insn, bits, words);
+        return true;
+    case LLVMInsertElement:
+        insert_words(splitter, insn, bits, words);
+        return true;
+    case LLVMShuffleVector:
+        shuffle_words(splitter, insn, words);
+        return true;
     default:
         return false;
     }
@@ -705,6 +804,88 @@ static bool uses_wide(LLVMValueRef insn)
     return false;
 }
 
+/* ---- vectors ---- */
+
+/* True: the call is of an intrinsic whose operands all have the type of its result. */
+static bool is_uniform_call(LLVMValueRef insn)
+{
+    if (!ir_is_instruction(insn, LLVMCall) || LLVMGetIntrinsicID(LLVMGetCalledValue(insn)) == 0 ||
+        LLVMGetNumArgOperands(insn) == 0 || LLVMGetNumArgOperands(insn) > MOST_ARGUMENTS) {
+        return false;
+    }
+    for (unsigned i = 0; i < LLVMGetNumArgOperands(insn); i++) {
+        if (LLVMTypeOf(LLVMGetOperand(insn, i)) != LLVMTypeOf(insn)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* True: the instruction does the same with each element of its operands, and some have wide ones. */
+static bool is_elementwise(LLVMValueRef insn)
+{
+    LLVMOpcode opcode = LLVMGetInstructionOpcode(insn);
+
+    return is_vector(LLVMTypeOf(insn)) && (is_wide(LLVMTypeOf(insn)) || uses_wide(insn)) &&
+           (LLVMIsABinaryOperator(insn) || opcode == LLVMTrunc || opcode == LLVMZExt || opcode == LLVMSExt ||
+            opcode == LLVMICmp || opcode == LLVMSelect || is_uniform_call(insn));
+}
+
+static LLVMValueRef operand_of_element(const struct splitter *splitter, LLVMValueRef insn, uint32_t operand, uint32_t e)
+{
+    LLVMValueRef all = LLVMGetOperand(insn, operand);
+
+    return is_vector(LLVMTypeOf(all)) ? LLVMBuildExtractElement(splitter->builder, all, number(splitter, e), "") : all;
+}
+
+static LLVMValueRef call_element(const struct splitter *splitter, LLVMValueRef call, uint32_t e)
+{
+    LLVMValueRef arguments[MOST_ARGUMENTS], vector = LLVMGetCalledValue(call);
+    LLVMTypeRef type = LLVMGetElementType(LLVMTypeOf(call));
+    unsigned count = LLVMGetNumArgOperands(call);
+    LLVMValueRef one =
+        LLVMGetIntrinsicDeclaration(splitter->access.compilation->module, LLVMGetIntrinsicID(vector), &type, 1);
+
+    for (unsigned i = 0; i < count; i++) {
+        arguments[i] = operand_of_element(splitter, call, i, e);
+    }
+    return LLVMBuildCall2(splitter->builder, LLVMGlobalGetValueType(one), one, arguments, count, "");
+}
+
+static LLVMValueRef compute_element(const struct splitter *splitter, LLVMValueRef insn, uint32_t e)
+{
+    LLVMOpcode opcode = LLVMGetInstructionOpcode(insn);
+
+    if (opcode == LLVMCall) {
+        return call_element(splitter, insn, e);
+    }
+    LLVMValueRef first = operand_of_element(splitter, insn, 0, e);
+    if (LLVMIsACastInst(insn)) {
+        return LLVMBuildCast(splitter->builder, opcode, first, LLVMGetElementType(LLVMTypeOf(insn)), "");
+    }
+    LLVMValueRef second = operand_of_element(splitter, insn, 1, e);
+    if (opcode == LLVMICmp) {
+        return LLVMBuildICmp(splitter->builder, LLVMGetICmpPredicate(insn), first, second, "");
+    }
+    return opcode == LLVMSelect
+               ? LLVMBuildSelect(splitter->builder, first, second, operand_of_element(splitter, insn, 2, e), "")
+               : LLVMBuildBinOp(splitter->builder, opcode, first, second, "");
+}
+
+/* Computes the elements of vectors one by one, so that later only moving is done with vectors. */
+static void split_elements(const struct splitter *splitter, LLVMValueRef insn)
+{
+    LLVMValueRef made = LLVMGetPoison(LLVMTypeOf(insn));
+
+    LLVMPositionBuilderBefore(splitter->builder, insn);
+    for (uint32_t e = 0; e < LLVMGetVectorSize(LLVMTypeOf(insn)); e++) {
+        LLVMValueRef element = compute_element(splitter, insn, e);
+        made = LLVMBuildInsertElement(splitter->builder, made, element, number(splitter, e), "");
+    }
+    LLVMReplaceAllUsesWith(insn, made);
+    LLVMInstructionEraseFromParent(insn);
+}
+
 /* ---- odd sizes ---- */
 
 static bool is_odd(LLVMTypeRef type)
@@ -733,6 +914,13 @@ static void split_odd(struct splitter *splitter, LLVMValueRef insn)
 }
 
 /* ---- the pass ---- */
+
+static void split_vector(struct splitter *splitter, LLVMValueRef insn)
+{
+    if (is_elementwise(insn)) {
+        split_elements(splitter, insn);
+    }
+}
 
 static void split(struct splitter *splitter, LLVMValueRef insn)
 {
@@ -763,6 +951,17 @@ static void finish(struct splitter *splitter)
     }
 }
 
+static void each_instruction(struct splitter *splitter, LLVMValueRef function,
+                             void (*split_one)(struct splitter *, LLVMValueRef))
+{
+    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b; b = LLVMGetNextBasicBlock(b)) {
+        for (LLVMValueRef i = LLVMGetFirstInstruction(b), next; i; i = next) {
+            next = LLVMGetNextInstruction(i);
+            split_one(splitter, i);
+        }
+    }
+}
+
 void split_integers(struct compilation *compilation, LLVMValueRef function)
 {
     LLVMBuilderRef builder = LLVMCreateBuilderInContext(compilation->llvm);
@@ -770,12 +969,8 @@ void split_integers(struct compilation *compilation, LLVMValueRef function)
                                  .builder = builder,
                                  .word = LLVMInt32TypeInContext(compilation->llvm) };
 
-    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b; b = LLVMGetNextBasicBlock(b)) {
-        for (LLVMValueRef i = LLVMGetFirstInstruction(b), next; i; i = next) {
-            next = LLVMGetNextInstruction(i);
-            split(&splitter, i);
-        }
-    }
+    each_instruction(&splitter, function, split_vector);
+    each_instruction(&splitter, function, split);
     finish(&splitter);
     LLVMDisposeBuilder(builder);
 }

@@ -65,6 +65,7 @@ MODEL(odd, (a & 0xffffffffffffull) + (b & 0xffffff))
 MODEL(extended, (wide)signed_of(48, a & 0xffffffffffffull) + (b & 0xffffffffull))
 MODEL(other, (wide)signed_of(65, a &mask_of(65)) ^ b)
 MODEL(beside, a << 45 | b >> (bits - 45))
+MODEL(chosen, ((b & 1) != 0 ? b : a) + 7)
 MODEL(constant, a ^ ((wide)0x0123456789abcdefull << 64 | 0xfedcba9876543210ull))
 
 static wide model_loop(uint32_t bits, wide a, wide b)
@@ -112,6 +113,52 @@ static const struct operation operations[] = {
       "%r = phi i$ [ %next, %loop ]",
       model_loop },
     { "other", "%x = trunc i$ %a to i65\n%y = sext i65 %x to i$\n%r = xor i$ %y, %b", model_other },
+};
+
+/* Vectors of two such integers, and of four: %v has both operands, in turn. */
+#define PAIR                                               \
+    "%one = insertelement <2 x i$> poison, i$ %a, i32 0\n" \
+    "%v = insertelement <2 x i$> %one, i$ %b, i32 1\n"     \
+    "%turned = shufflevector <2 x i$> %v, <2 x i$> poison, <2 x i32> <i32 1, i32 0>\n"
+
+static const struct operation vector_operations[] = {
+    { "elements",
+      PAIR "%x = extractelement <2 x i$> %v, i32 0\n%y = extractelement <2 x i$> %turned, i64 0\n%r = sub i$ %x, %y",
+      model_sub },
+    { "words",
+      PAIR "%four = shufflevector <2 x i$> %v, <2 x i$> %turned, <4 x i32> <i32 0, i32 3, i32 1, i32 poison>\n"
+           "%x = extractelement <4 x i$> %four, i64 1\n%y = extractelement <4 x i$> %four, i64 2\n%r = sub i$ %x, %y",
+      model_sub },
+    { "chosen element",
+      PAIR "%low = trunc i$ %b to i1\n%i = zext i1 %low to i32\n%no = xor i32 %i, 1\n"
+           "%w = insertelement <2 x i$> %v, i$ 7, i32 %no\n%x = extractelement <2 x i$> %w, i32 %i\n"
+           "%y = extractelement <2 x i$> %w, i32 %no\n%r = add i$ %x, %y",
+      model_chosen },
+    { "sum", PAIR "%s = add <2 x i$> %v, %turned\n%r = extractelement <2 x i$> %s, i32 1", model_add },
+    { "product", PAIR "%s = mul <2 x i$> %v, %turned\n%r = extractelement <2 x i$> %s, i32 0", model_mul },
+    { "down", PAIR "%s = lshr <2 x i$> %v, <i$ 41, i$ 3>\n%r = extractelement <2 x i$> %s, i32 0", model_down },
+    { "extended",
+      PAIR
+      "%n = trunc <2 x i$> %v to <2 x i48>\n%s = sext <2 x i48> %n to <2 x i$>\n%m = trunc <2 x i$> %v to <2 x i32>\n"
+      "%z = zext <2 x i32> %m to <2 x i$>\n%x = extractelement <2 x i$> %s, i32 0\n"
+      "%y = extractelement <2 x i$> %z, i32 1\n%r = add i$ %x, %y",
+      model_extended },
+    { "less",
+      PAIR "%c = icmp ult <2 x i$> %v, %turned\n%s = select <2 x i1> %c, <2 x i$> %v, <2 x i$> %turned\n"
+           "%r = extractelement <2 x i$> %s, i32 1",
+      model_less },
+    { "beside",
+      PAIR
+      "%x = shl <2 x i$> %v, <i$ 45, i$ 1>\n%s = sub i$ $, 45\n%t = insertelement <2 x i$> <i$ 1, i$ 1>, i$ %s, i32 0\n"
+      "%y = lshr <2 x i$> %turned, %t\n%o = or <2 x i$> %x, %y\n%r = extractelement <2 x i$> %o, i32 0",
+      model_beside },
+    { "loop",
+      PAIR "br label %loop\nloop:\n%acc = phi <2 x i$> [ %v, %0 ], [ %next, %loop ]\n"
+           "%i = phi i32 [ 0, %0 ], [ %j, %loop ]\n%three = mul <2 x i$> %acc, <i$ 3, i$ 1>\n"
+           "%add = insertelement <2 x i$> zeroinitializer, i$ %b, i32 0\n%next = add <2 x i$> %three, %add\n"
+           "%j = add i32 %i, 1\n%more = icmp ult i32 %j, 5\nbr i1 %more, label %loop, label %end\nend:\n"
+           "%last = phi <2 x i$> [ %next, %loop ]\n%f = freeze <2 x i$> %last\n%r = extractelement <2 x i$> %f, i32 0",
+      model_loop },
 };
 
 static const uint32_t widths[] = { 128, 96, 72 };
@@ -200,19 +247,19 @@ static bool run_operation(struct device *device, const struct operation *operati
     return got == wanted && out[width / 8] == FILL && out[31] == FILL;
 }
 
-static void wide_integers_compute(void **state)
+/* In the first so many widths. */
+static void compute_all(struct device *device, const struct operation *list, uint32_t count, uint32_t width_count)
 {
-    struct device *device = *state;
     uint64_t random = 1;
     uint32_t misses = 0;
 
-    for (uint32_t o = 0; o < PPU_ARRAY_SIZE(operations); o++) {
-        for (uint32_t w = 0; w < PPU_ARRAY_SIZE(widths); w++) {
+    for (uint32_t o = 0; o < count; o++) {
+        for (uint32_t w = 0; w < width_count; w++) {
             device->variant = &device_variants[(o + w) % device_variant_count];
-            load_operation(device, &operations[o], widths[w]);
+            load_operation(device, &list[o], widths[w]);
             for (uint32_t i = 0; i < ROUNDS; i++) {
-                if (!run_operation(device, &operations[o], widths[w], &random)) {
-                    print_error("%s of %u bits differs (%s)\n", operations[o].name, widths[w], device->variant->name);
+                if (!run_operation(device, &list[o], widths[w], &random)) {
+                    print_error("%s of %u bits differs (%s)\n", list[o].name, widths[w], device->variant->name);
                     misses++;
                     break;
                 }
@@ -220,6 +267,47 @@ static void wide_integers_compute(void **state)
         }
     }
     assert_int_equal(misses, 0);
+}
+
+static void wide_integers_compute(void **state)
+{
+    compute_all(*state, operations, PPU_ARRAY_SIZE(operations), PPU_ARRAY_SIZE(widths));
+}
+
+/* Of whole words: elements of others have no place of their own. */
+static void vectors_of_wide_integers_compute(void **state)
+{
+    compute_all(*state, vector_operations, PPU_ARRAY_SIZE(vector_operations), 2);
+}
+
+/* Sixteen words are four integers and two, are loaded and stored as such, and an element of them is its words. */
+static void vectors_of_wide_integers_are_words(void **state)
+{
+    struct device *device = *state;
+
+    for (uint32_t v = 0; v < device_variant_count; v++) {
+        device->variant = &device_variants[v];
+        load_text(device, MODULE "define spir_kernel void @k(ptr addrspace(1) %out, ptr addrspace(1) %in) {\n"
+                                 "%v = load <16 x i32>, ptr addrspace(1) %in, align 64\n"
+                                 "%a = bitcast <16 x i32> %v to <4 x i128>\n"
+                                 "%b = extractelement <4 x i128> %a, i64 2\n"
+                                 "store i128 %b, ptr addrspace(1) %out, align 16\n"
+                                 "%x = load <4 x i128>, ptr addrspace(1) %in, align 64\n"
+                                 "%y = insertelement <4 x i128> %x, i128 %b, i64 0\n"
+                                 "%w = bitcast <4 x i128> %y to <2 x i256>\n"
+                                 "%p = getelementptr i8, ptr addrspace(1) %out, i64 64\n"
+                                 "store <2 x i256> %w, ptr addrspace(1) %p, align 64\nret void\n}\n");
+        device_kernel(device, "k");
+        uint32_t *out = device_buffer(device, 0, 128), *in = device_buffer(device, 1, 64);
+        for (uint32_t i = 0; i < 16; i++) {
+            in[i] = i * 17 + 1;
+        }
+        device_run(device, 1, 1, 1, 1);
+        for (uint32_t i = 0; i < 16; i++) {
+            device_expect(device, "word", i, (int32_t)out[16 + i], (int32_t)in[i < 4 ? 8 + i : i]);
+            device_expect(device, "element", i, (int32_t)out[i % 4], (int32_t)in[8 + i % 4]);
+        }
+    }
 }
 
 /* A vector is an integer of as many bits, and back. */
@@ -447,6 +535,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         { "integers of more than 64 bits are computed in words [A7]", wide_integers_compute, device_setup,
+          device_teardown, NULL },
+        { "vectors of such integers are computed in words [A7]", vectors_of_wide_integers_compute, device_setup,
+          device_teardown, NULL },
+        { "words are vectors of such integers, and back [A7]", vectors_of_wide_integers_are_words, device_setup,
           device_teardown, NULL },
         { "vectors are such integers, and back [A7]", wide_integers_are_vectors, device_setup, device_teardown, NULL },
         { "vectors of three are numbers of 24 and 48 bits [A7]", odd_integers_are_vectors, device_setup,
