@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "compiler/kernel_compile.h"
+#include "compiler/analysis/work_group_size.h"
 
 #include "compiler/analysis/access_summary.h"
 #include "compiler/analysis/ir.h"
@@ -145,18 +146,13 @@ static void lay_out_arguments(struct compilation *compilation, struct kernel_inf
 
 static void read_work_group_size(struct compilation *compilation, struct kernel_info *kernel)
 {
-    LLVMValueRef operands[3], node;
-    uint32_t kind = LLVMGetMDKindIDInContext(compilation->llvm, "reqd_work_group_size", 20);
     uint64_t threads = 1;
 
-    if (!(node = LLVMGetMetadata(kernel->function, kind)) || LLVMGetMDNodeNumOperands(node) != 3) {
+    if (!work_group_size_required(compilation, kernel->function, kernel->cta)) {
         return;
     }
-    LLVMGetMDNodeOperands(node, operands);
-    for (uint32_t i = 0; i < 3; i++) {
-        uint64_t size = LLVMConstIntGetZExtValue(operands[i]);
-        kernel->cta[i] = size > PPU_MAX_CTA_DIM ? PPU_MAX_CTA_DIM + 1 : (uint32_t)size;
-        threads *= kernel->cta[i];
+    for (uint32_t d = 0; d < CTA_DIMENSIONS; d++) {
+        threads *= kernel->cta[d];
     }
     if (threads == 0 || threads > PPU_MAX_CTA_THREADS) {
         compilation_fail(compilation, PPU_COMPILE_TOO_LARGE,

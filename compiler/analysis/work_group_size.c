@@ -43,6 +43,23 @@ uint32_t work_group_size_of(LLVMValueRef function, uint32_t dimension)
     return size[dimension];
 }
 
+bool work_group_size_required(const struct compilation *compilation, LLVMValueRef function,
+                              uint32_t size[CTA_DIMENSIONS])
+{
+    const uint32_t kind = LLVMGetMDKindIDInContext(compilation->llvm, "reqd_work_group_size", 20);
+    LLVMValueRef operands[CTA_DIMENSIONS], node = LLVMGetMetadata(function, kind);
+
+    if (!node || LLVMGetMDNodeNumOperands(node) != CTA_DIMENSIONS) {
+        return false;
+    }
+    LLVMGetMDNodeOperands(node, operands);
+    for (uint32_t d = 0; d < CTA_DIMENSIONS; d++) {
+        const uint64_t threads = LLVMConstIntGetZExtValue(operands[d]);
+        size[d] = threads > PPU_MAX_CTA_DIM ? PPU_MAX_CTA_DIM + 1 : (uint32_t)threads;
+    }
+    return true;
+}
+
 /* Threads of a warp have successive numbers, dimension 0 first: their rows differ only where a warp has several. */
 bool work_group_size_is_uniform(const struct compilation *compilation, LLVMValueRef function, uint32_t dimension)
 {

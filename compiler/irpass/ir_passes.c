@@ -13,6 +13,7 @@
 #include "compiler/irpass/duplicate_ends.h"
 #include "compiler/irpass/grid_split.h"
 #include "compiler/irpass/hoist_launch.h"
+#include "compiler/irpass/id_ranges.h"
 #include "compiler/irpass/keep_variables.h"
 #include "compiler/irpass/kernel_wrapper.h"
 #include "compiler/irpass/lower_enqueue.h"
@@ -51,7 +52,7 @@
 #define INLINE_PASSES "always-inline,globaldce"
 #define EARLY_PASSES "function(sroa,early-cse,simplifycfg,instcombine<no-verify-fixpoint>,loop-simplify)"
 /* No instcombine: it gives up what is known not to overflow, which coalescing needs. */
-#define UNROLL_PASSES "function(loop-simplify,lcssa,loop-unroll<O3>,early-cse<memssa>,gvn,simplifycfg,adce)"
+#define UNROLL_PASSES "function(loop-simplify,lcssa,loop-unroll<O3;upperbound>,early-cse<memssa>,gvn,simplifycfg,adce)"
 #define LICM_PASSES "function(instcombine<no-verify-fixpoint>,loop-simplify,lcssa,loop-mssa(licm))"
 #define MEM2REG_PASSES "function(sroa,early-cse)"
 /* What the library has: mem2reg splits nothing, and leaves alone what has volatile accesses. */

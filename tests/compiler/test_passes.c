@@ -181,6 +181,7 @@ int main(void)
         TEST("spill", "regalloc: spills [A7]"),
         TEST("rematerialize", "regalloc: rematerialization [A7]"),
         TEST("hoist", "hoist: common copies [A7]"),
+        TEST("id_ranges", "id-ranges: a loop over the items of a work-group [A7]"),
         TEST("hoist_launch", "hoist-launch: a loop whose step is the size of the grid [A7]"),
         TEST("strength_reduce", "strength-reduce: pointers [A7]"),
         TEST("loop_offsets", "strength-reduce: offsets of lanes [A7]"),
