@@ -31,11 +31,17 @@ def essential_commands():
     return [Path(file) for file in files if Path(file).parent.name in ("bin", "sbin") and os.access(file, os.X_OK)]
 
 
+def memory_folder():
+    """A file system in memory where programs may run: make writes a thousand files into each checkout. None: there is none."""
+    folder = Path("/dev/shm")
+    return folder if os.access(folder, os.W_OK) and not os.statvfs(folder).f_flag & os.ST_NOEXEC else None
+
+
 class Machine:
     """A checkout that was never built, and a PATH of essential commands."""
 
     def __enter__(self):
-        self.directory = tempfile.TemporaryDirectory()
+        self.directory = tempfile.TemporaryDirectory(dir=memory_folder())
         self.path = Path(self.directory.name)
         self.bin, self.checkout = self.path / "bin", self.path / "checkout"
         self.bin.mkdir()
