@@ -135,7 +135,9 @@ def screen(worker):
     assert any(line.startswith("SM 0 ") for line in lines), lines
     shown.press("1")
     shown.wait(lambda lines: not any(line.startswith("SM 0 ") for line in lines))
-    shown.press("N")
+    for key, order in (("M", ["1", "0"]), ("P", ["0", "1"]), ("M", ["1", "0"]), ("N", ["0", "1"])):
+        shown.press(key)  # contexts by memory, load, number
+        shown.wait(lambda lines, order=order: re.findall(r"^ +(\d+) +\d+% ", "\n".join(lines), re.MULTILINE) == order)
     shown.press("h")
     shown.wait(lambda lines: lines[0] == "Keys of ppu-top")
     shown.press("x")
