@@ -497,13 +497,13 @@ static void extract_words(struct splitter *splitter, LLVMValueRef insn, uint32_t
     }
 }
 
-static void insert_words(struct splitter *splitter, LLVMValueRef insn, uint32_t bits, LLVMValueRef *words)
+static void insert_words(struct splitter *splitter, LLVMValueRef insn, LLVMValueRef *words)
 {
     LLVMValueRef element = LLVMGetOperand(insn, 1), index = LLVMGetOperand(insn, 2);
     LLVMValueRef *old = words_of(splitter, LLVMGetOperand(insn, 0)), *new = words_of(splitter, element);
     uint32_t count = count_words(width_of(LLVMTypeOf(element)));
 
-    for (uint32_t e = 0; e < count_words(bits) / count; e++) {
+    for (uint32_t e = 0; e < LLVMGetVectorSize(LLVMTypeOf(insn)); e++) {
         LLVMValueRef is_own = is_index(splitter, index, e);
         for (uint32_t i = 0; i < count; i++) {
             words[e * count + i] = LLVMBuildSelect(splitter->builder, is_own, new[i], old[e * count + i], "");
@@ -521,7 +521,8 @@ static void shuffle_words(struct splitter *splitter, LLVMValueRef insn, LLVMValu
     for (unsigned e = 0; e < LLVMGetNumMaskElements(insn); e++) {
         int chosen = LLVMGetMaskValue(insn, e); /* negative: none */
         uint32_t from = chosen < 0 ? 0 : (uint32_t)chosen;
-        copy_words(words + e * count, sides[from >= elements] + from % elements * count, count);
+        LLVMValueRef *side = from < elements ? sides[0] + from * count : sides[1] + (from - elements) * count;
+        copy_words(words + e * count, side, count);
     }
 }
 
@@ -703,7 +704,7 @@ static bool make(struct splitter *splitter, LLVMValueRef insn, uint32_t bits, LL
         extract_words(splitter, insn, bits, words);
         return true;
     case LLVMInsertElement:
-        insert_words(splitter, insn, bits, words);
+        insert_words(splitter, insn, words);
         return true;
     case LLVMShuffleVector:
         shuffle_words(splitter, insn, words);
