@@ -629,14 +629,21 @@ static void write_counts(const struct straight *s)
     write_count(t, write_field(t, t->cta, transactions), write_load(t, t->i64, s->lines));
 }
 
+/* The warp has no registers of its own, and must end; i1. */
+static LLVMValueRef is_whole(const struct writer *t)
+{
+    LLVMValueRef whole = write_load(t, t->i32, write_field(t, t->turn, offsetof(struct tier_turn, whole)));
+
+    return LLVMBuildICmp(t->builder, LLVMIntNE, whole, write_i32(t, 0), "");
+}
+
 /* The caller that runs whole programs asks for no more than that all lanes have ended. */
 static void leave_when_whole(const struct straight *s)
 {
     struct writer *const t = s->t;
     LLVMBasicBlockRef whole = write_block(t), own = write_block(t);
-    LLVMValueRef is_whole = write_load(t, t->i32, write_field(t, t->turn, offsetof(struct tier_turn, whole)));
 
-    LLVMBuildCondBr(t->builder, LLVMBuildICmp(t->builder, LLVMIntNE, is_whole, write_i32(t, 0), ""), whole, own);
+    LLVMBuildCondBr(t->builder, is_whole(t), whole, own);
     write_at(t, whole);
     write_store(t, write_i32(t, STEP_ENDED), write_field(t, t->turn, offsetof(struct tier_turn, step)));
     LLVMBuildBr(t->builder, t->leave);
@@ -771,9 +778,8 @@ static void versions_free(struct versions *v)
 static void leave_unless_own(struct writer *t)
 {
     LLVMBasicBlockRef own = write_block(t);
-    LLVMValueRef whole = write_load(t, t->i32, write_field(t, t->turn, offsetof(struct tier_turn, whole)));
 
-    LLVMBuildCondBr(t->builder, LLVMBuildICmp(t->builder, LLVMIntNE, whole, write_i32(t, 0), ""), t->leave, own);
+    LLVMBuildCondBr(t->builder, is_whole(t), t->leave, own);
     write_at(t, own);
 }
 
