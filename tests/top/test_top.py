@@ -23,11 +23,11 @@ NOBODY = "4194303"
 
 
 class Worker:
-    def __init__(self, **environment):
-        self.environment = ENVIRONMENT | environment
+    def __init__(self, *arguments, **environment):
+        self.arguments, self.environment = arguments, ENVIRONMENT | environment
 
     def __enter__(self):
-        self.process = subprocess.Popen([WORKER, SPIN], env=self.environment, cwd=TOP, text=True, stdin=subprocess.PIPE,
+        self.process = subprocess.Popen([WORKER, SPIN, *self.arguments], env=self.environment, cwd=TOP, text=True, stdin=subprocess.PIPE,
                                         stdout=subprocess.PIPE)
         assert self.process.stdout.readline() == "ready\n"
         self.pid = str(self.process.pid)
@@ -73,6 +73,14 @@ def sms_and_contexts(worker):
     assert works["vram_bytes"] < idle["vram_bytes"], ppu["contexts"]
     assert ppu["thread_loads"] and max(ppu["thread_loads"]) > 1 and ppu["process_load"] > 1, ppu
     assert ppu["mcu_load"] is not None and ppu["faults"] == 0, ppu
+
+
+def faults():
+    with Worker("fault") as worker:
+        assert sample(worker)["faults"] == 1
+        text = top("--once", "--pid", worker.pid).stdout
+        assert re.search(r"^Tasks +1 run, 1 wait, .*, faults 1$", text, re.MULTILINE), text
+        assert worker.end() == 0
 
 
 def gpcs(worker):
@@ -220,6 +228,7 @@ def main():
         tap.main([
             ("SMs and contexts are as the work is", lambda: sms_and_contexts(worker)),
             ("tasks and channels, and why they wait", lambda: tasks_and_channels(worker)),
+            ("tasks that have faulted are counted", faults),
             ("GPCs have their SMs' CTAs, and what their caches found [A1]", lambda: gpcs(worker)),
             ("text, with and without options", lambda: text_forms(worker)),
             ("the screen: keys, 40 columns, another size", lambda: screen(worker)),

@@ -3,7 +3,9 @@
  * Does known work on a PPU until a line comes on standard input: a context with a task on one SM, one behind it in its
  * stream, and a channel of priority 3 that waits at a semaphore; and a context with nothing but 2 MiB.
  *
- *     worker SPIN    image of tests/kernels/spin.s
+ *     worker SPIN            image of tests/kernels/spin.s
+ *     worker SPIN queues     the other context has a nest, a task queue and a work queue, too
+ *     worker SPIN fault      a task of the other context has faulted
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -90,18 +92,49 @@ static void open_queues(struct work *work)
           "make a work queue");
 }
 
+/* A task of that address space loads from where nothing is. */
+static void fault(struct work *work, const char *image)
+{
+    const uint64_t nowhere = 0;
+    const struct ppu_launch launch = {
+        .grid = { 1 }, .cta = { 1 }, .params = &nowhere, .param_bytes = sizeof(nowhere)
+    };
+    const struct ppu_kernel *kernel = NULL;
+    struct ppu_program *program = NULL;
+    struct ppu_channel *channel = NULL;
+    struct ppu_stream *stream = NULL;
+    struct ppu_block *block = NULL;
+    struct ppu_event done;
+
+    check(ppu_program_load_file(work->other, image, &program, NULL), "load the program");
+    check(ppu_kernel_find(program, "spin_until", &kernel), "find the kernel");
+    check(ppu_channel_create(work->other, NULL, &channel), "make a channel");
+    check(ppu_stream_create(channel, &stream), "make a stream");
+    check(ppu_block_begin(channel, &block), "begin a block");
+    ppu_block_launch(block, stream, kernel, &launch);
+    check(ppu_block_submit(block, &done), "submit a block");
+    const enum ppu_err err = ppu_event_wait(&done, WAIT_NS);
+    if (err == PPU_OK || err == PPU_ERR_TIMEOUT) {
+        fprintf(stderr, "worker: wait for a task that faults: %s\n", ppu_error_text(err));
+        exit(1);
+    }
+}
+
 int main(int argc, char **argv)
 {
+    const char *const more = argc == 3 ? argv[2] : "";
     struct work work = { 0 };
     char line[16];
 
-    if (argc != 2 && (argc != 3 || strcmp(argv[2], "queues") != 0)) {
-        fprintf(stderr, "Usage: worker SPIN [queues]\n");
+    if (argc != 2 && strcmp(more, "queues") != 0 && strcmp(more, "fault") != 0) {
+        fprintf(stderr, "Usage: worker SPIN [queues|fault]\n");
         return 2;
     }
     open_all(&work, argv[1]);
-    if (argc == 3) {
+    if (strcmp(more, "queues") == 0) {
         open_queues(&work);
+    } else if (strcmp(more, "fault") == 0) {
+        fault(&work, argv[1]);
     }
     begin(&work);
     printf("ready\n");
