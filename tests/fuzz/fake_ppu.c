@@ -140,6 +140,11 @@ enum ppu_err ppu_context_nest(struct ppu_context *context, const struct ppu_nest
     return PPU_OK;
 }
 
+void ppu_context_join_heap(struct ppu_context *context)
+{
+    (void)context; /* threads take nothing */
+}
+
 /* ---- memory ---- */
 
 enum ppu_err ppu_memory_alloc(struct ppu_device *device, enum ppu_memory_kind kind, uint64_t bytes,
