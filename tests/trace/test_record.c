@@ -87,6 +87,8 @@ static struct written write_run(void)
     add(file, RECORD_OF_FIRMWARE, PPU_TRACE_SEM_RELEASE, 7, 4000, 0, 1, 0x40);
     add(file, RECORD_OF_FIRMWARE, PPU_TRACE_SEM_ACQUIRE, 7, 4100, 3, 1, 0x41);
     add(file, RECORD_OF_FIRMWARE, PPU_TRACE_TASK_END, 7, 5000, 5, 1, 2);
+    add(file, RECORD_OF_FIRMWARE, PPU_TRACE_SEM_ACQUIRE, 9, 5100, 3, 2, 0x50); /* that it passed is lost */
+    add(file, RECORD_OF_FIRMWARE, PPU_TRACE_BLOCK, 9, 5200, 3, 0, 11);
     assert_true(record_write(file, RECORD_LOST, &lost, sizeof(lost), NULL, 0));
     add(file, RECORD_OF_DEVICE, PPU_TRACE_CTA_START, 7, 2200, 1, 1, 0);
     add(file, RECORD_OF_DEVICE, PPU_TRACE_CTA_END, 7, 2400, 1, 1, 0);
@@ -159,6 +161,7 @@ static void everything_is_drawn(void **state)
     assert_slice(&timeline, "square", TRACK_SLOT, LATE_NS + 2000, 3000);
     assert_slice(&timeline, "square", TRACK_SM, LATE_NS + 2200, 200);
     assert_slice(&timeline, "parked: semaphore 0x40 for 1", TRACK_CHANNEL, LATE_NS + 2800, 1300);
+    assert_slice(&timeline, "parked: semaphore 0x50 for 2", TRACK_CHANNEL, LATE_NS + 5100, 100);
     assert_int_equal(slice_named(&timeline, "square", TRACK_SLOT)->id[2], 2); /* its fault */
     assert_int_equal(slice_named(&timeline, "3 records of the device are missing", TRACK_MISSING)->start_ns,
                      LATE_NS + 2200);

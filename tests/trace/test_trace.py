@@ -88,13 +88,13 @@ def cache_misses():
 
 def nested():
     """Threads that wait leave their slots; semaphores pass from who releases to who waits; and the clocks agree."""
-    for _ in range(3):  # the difference is bounded by what happened to be looked at soon
+    for _ in range(3):  # the difference is bounded by what happened to be looked at soon, if nothing was lost
         done = trace("--warps", "-o", at("bfs.json"), "--", TOOLS / "bfs", f"{KERNELS}/bfs.ppu", "2000")
         assert done.returncode == 0, done
         seen = Trace(at("bfs.json"))
-        assert not seen.about["records_lost"], seen.about
-        if max(seen.about["clock_error_us"]) <= CLOCKS_US:
+        if not seen.about["records_lost"] and max(seen.about["clock_error_us"]) <= CLOCKS_US:
             break
+    assert not seen.about["records_lost"], seen.about
     assert max(seen.about["clock_error_us"]) <= CLOCKS_US, seen.about
     assert seen.named("visit", "SM 0 warp") and seen.named("visit: BARRIER", "SM 0 warp"), set(seen.tracks.values())
     assert len(seen.named("walk", "Slot")) > 1 and seen.arrows("child") > 10 and seen.arrows("semaphore") > 1

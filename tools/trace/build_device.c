@@ -69,10 +69,29 @@ static void end_block(struct build *build, const struct build_event *event, uint
     }
 }
 
+/* The slice in which the channel waits for a semaphore; MAP_NONE: it does not. */
+static uint32_t parked_slice(const struct build *build, const struct build_event *event, uint32_t channel)
+{
+    uint32_t parked = map_get(&build->parked, pair(event->owner, channel));
+
+    return parked != MAP_NONE && build->timeline->slice[parked].length_ns == TIMELINE_INSTANT ? parked : MAP_NONE;
+}
+
+/* The channel goes on. That its semaphore has passed may be among the records that were lost. */
+static void end_parked(struct build *build, const struct build_event *event, uint32_t channel)
+{
+    uint32_t parked = parked_slice(build, event, channel);
+
+    if (parked != MAP_NONE) {
+        timeline_close(build->timeline, parked, event->time_ns);
+    }
+}
+
 static void block_begins(struct build *build, const struct build_event *event)
 {
     uint32_t channel = event->record.id[0];
 
+    end_parked(build, event, channel);
     end_block(build, event, channel);
     uint32_t slice =
         timeline_slice(build->timeline, channel_track(build, event, channel), event->time_ns,
@@ -91,16 +110,15 @@ static void semaphore_tested(struct build *build, const struct build_event *even
     struct timeline *timeline = build->timeline;
     uint32_t channel = event->record.id[0], address = event->record.id[2] & ~1u;
     bool passed = event->record.id[2] & 1u;
-    uint32_t parked = map_get(&build->parked, pair(event->owner, channel));
-    bool is_parked = parked != MAP_NONE && timeline->slice[parked].length_ns == TIMELINE_INSTANT;
+    uint32_t parked = parked_slice(build, event, channel);
 
-    if (!passed && !is_parked) {
+    if (!passed && parked == MAP_NONE) {
         uint32_t name = texts_format(&timeline->texts, "parked: semaphore %#x for %u", address, event->record.id[1]);
         parked = timeline_slice(timeline, channel_track(build, event, channel), event->time_ns, name, &event->record);
         map_set(&build->parked, pair(event->owner, channel), parked);
         return;
     }
-    if (passed && is_parked) {
+    if (passed && parked != MAP_NONE) {
         timeline_close(timeline, parked, event->time_ns);
         uint32_t released = map_get(&build->released, pair(event->owner, address));
         if (released != MAP_NONE) {
