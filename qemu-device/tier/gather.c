@@ -289,7 +289,7 @@ static void load_near(const struct gather *a, const struct gather_group *g, LLVM
 {
     const struct writer *const t = a->t;
     LLVMBuilderRef b = t->builder;
-    LLVMValueRef from = write_behind(t, g->window.near, wide(a, g->head)), all[4];
+    LLVMValueRef from = write_behind(t, g->window.near, wide(a, g->head)), all[4] = { NULL };
     LLVMValueRef number = LLVMBuildLShr(b, behind_first(a, g), write_splat(t, write_i32(t, 2)), "");
 
     for (uint32_t i = 0; i < 2 * a->words; i++) {
@@ -397,8 +397,8 @@ static void load_group(const struct gather *a, uint32_t group, struct gather_gro
     struct writer *const t = a->t;
     void (*const load[WAYS])(const struct gather *, const struct gather_group *,
                              LLVMValueRef *) = { load_row, load_alike, load_scattered, load_near };
-    LLVMBasicBlockRef way[WAYS], other = write_block(t), behind = write_block(t);
-    LLVMValueRef value[KIT_MOST_WORDS][WAYS];
+    LLVMBasicBlockRef way[WAYS] = { NULL }, other = write_block(t), behind = write_block(t);
+    LLVMValueRef value[KIT_MOST_WORDS][WAYS] = { { NULL } };
     const uint32_t ways = picks(a) ? WAYS : WAYS - 1;
 
     for (uint32_t i = 0; i < ways; i++) {

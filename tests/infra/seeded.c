@@ -64,6 +64,7 @@ __attribute__((noinline)) static void keep_local(void)
 {
     int local = 1;
 
+    /* cppcheck-suppress danglingLifetime ; the mistake */
     kept = &local; /* NOLINT(clang-analyzer-core.StackAddressEscape): the mistake */
 }
 
@@ -82,6 +83,7 @@ static void leak(void)
 static void signed_sum(void)
 {
     counter = 0x7fffffff;
+    /* cppcheck-suppress integerOverflow ; the mistake */
     counter = counter + 1;
 }
 
