@@ -152,7 +152,9 @@ static void launch(struct user *user, cl_kernel kernel)
     check(clGetKernelInfo(kernel, CL_KERNEL_NUM_ARGS, sizeof(arguments), &arguments, NULL));
     ask(user, kernel, arguments);
     for (cl_uint i = 0; i < arguments; i++) {
-        assert_true(set(user, kernel, i));
+        if (!set(user, kernel, i)) {
+            return; /* its entry says that it has more bytes than there are here */
+        }
     }
     for (cl_uint dim = 1; dim <= 2; dim++) {
         user->launched += clEnqueueNDRangeKernel(user->queue, kernel, dim, NULL, global, NULL, 0, NULL, NULL) == 0;
