@@ -254,7 +254,7 @@ static void compute_all(struct device *device, const struct operation *list, uin
     uint32_t misses = 0;
 
     for (uint32_t o = 0; o < count; o++) {
-        for (uint32_t w = 0; w < width_count; w++) {
+        for (uint32_t w = 0; w < width_count && w < PPU_ARRAY_SIZE(widths); w++) {
             device->variant = &device_variants[(o + w) % device_variant_count];
             load_operation(device, &list[o], widths[w]);
             for (uint32_t i = 0; i < ROUNDS; i++) {
