@@ -11,21 +11,22 @@
 
 /* Says what clang is given for an option. An option that is not here could name files to write or libraries to load. */
 enum meaning {
-    OPTION_WORD,         /* the word */
-    OPTION_NOTHING,      /* nothing: clang knows no such option, and it means nothing here */
-    OPTION_VENDOR,       /* nothing: another vendor's option, of which the log has a note */
-    OPTION_VENDOR_VALUE, /* the same, with a value in the word */
-    OPTION_MACRO,        /* the word, with the definition in it or behind it */
-    OPTION_FOLDER,       /* the same with a folder of headers */
-    OPTION_VALUE,        /* the word, with the value in it */
-    OPTION_UNOPTIMISED,  /* nothing: the passes of the compiler are fewer */
-    OPTION_DEBUG,        /* the word; debug information is wanted */
-    OPTION_SIZE,         /* nothing, as for the next ones: the compiler itself reads the value. Work-items of a wave */
-    OPTION_TOKENS,       /* entries of a warp's token queue */
-    OPTION_FORM,         /* how parts of a wave run through segments */
-    OPTION_THRESHOLD,    /* registers above which there are segments */
-    OPTION_MODE,         /* in which tasks begin */
-    OPTION_SANITIZE,     /* what kernels check of themselves */
+    OPTION_WORD,          /* the word */
+    OPTION_NOTHING,       /* nothing: clang knows no such option, and it means nothing here */
+    OPTION_VENDOR,        /* nothing: another vendor's option, of which the log has a note */
+    OPTION_VENDOR_VALUE,  /* the same, with a value in the word */
+    OPTION_VENDOR_BEHIND, /* the same, with a value in the next word */
+    OPTION_MACRO,         /* the word, with the definition in it or behind it */
+    OPTION_FOLDER,        /* the same with a folder of headers */
+    OPTION_VALUE,         /* the word, with the value in it */
+    OPTION_UNOPTIMISED,   /* nothing: the passes of the compiler are fewer */
+    OPTION_DEBUG,         /* the word; debug information is wanted */
+    OPTION_SIZE,          /* nothing, as for the next ones: the compiler itself reads the value. Work-items of a wave */
+    OPTION_TOKENS,        /* entries of a warp's token queue */
+    OPTION_FORM,          /* how parts of a wave run through segments */
+    OPTION_THRESHOLD,     /* registers above which there are segments */
+    OPTION_MODE,          /* in which tasks begin */
+    OPTION_SANITIZE,      /* what kernels check of themselves */
 };
 
 static const struct option {
@@ -63,6 +64,7 @@ static const struct option {
     { "-cl-nv-maxrregcount=", OPTION_VENDOR_VALUE },
     { "-cl-nv-opt-level=", OPTION_VENDOR_VALUE },
     { "-cl-nv-allow-expensive-optimizations", OPTION_VENDOR },
+    { "-cl-intel-128-GRF-per-thread", OPTION_VENDOR },
     { "-cl-intel-256-GRF-per-thread", OPTION_VENDOR },
     { "-cl-intel-enable-auto-large-GRF-mode", OPTION_VENDOR },
     { "-cl-intel-greater-than-4GB-buffer-required", OPTION_VENDOR },
@@ -77,12 +79,26 @@ static const struct option {
     { "-O1", OPTION_VENDOR },
     { "-O2", OPTION_VENDOR },
     { "-O3", OPTION_VENDOR },
+    { "-O4", OPTION_VENDOR },
+    { "-O5", OPTION_VENDOR },
+    { "-fbin-amdil", OPTION_VENDOR },
+    { "-fbin-as", OPTION_VENDOR },
+    { "-fno-bin-amdil", OPTION_VENDOR },
+    { "-fno-bin-as", OPTION_VENDOR },
+    { "-save-temps", OPTION_VENDOR },
+    { "-save-temps=", OPTION_VENDOR_VALUE },
+    { "-s", OPTION_VENDOR_BEHIND },
 };
 
 /* True when it is about the machine code: clang gets nothing. */
 static bool is_for_target(enum meaning meaning)
 {
     return meaning >= OPTION_SIZE;
+}
+
+static bool is_of_vendor(enum meaning meaning)
+{
+    return meaning == OPTION_VENDOR || meaning == OPTION_VENDOR_VALUE || meaning == OPTION_VENDOR_BEHIND;
 }
 
 static bool has_value(enum meaning meaning)
@@ -292,6 +308,20 @@ static enum ppu_compile_status complete(struct reader *reader, const struct opti
     return why ? PPU_COMPILE_BAD_OPTIONS : PPU_COMPILE_OK;
 }
 
+/* Takes any value behind it. */
+static enum ppu_compile_status take_vendors(const struct option *option, struct reader *reader, const char *word,
+                                            struct bytes *log)
+{
+    bool open = false;
+
+    if (option->meaning == OPTION_VENDOR_BEHIND && !next_word(reader, &open)) {
+        bytes_print(log, "error: option '%s' needs a word behind it\n", word);
+        return PPU_COMPILE_BAD_OPTIONS;
+    }
+    bytes_print(log, "note: option '%s' is another vendor's, and changes nothing here\n", word);
+    return PPU_COMPILE_OK;
+}
+
 static enum ppu_compile_status take_option(struct options *options, struct reader *reader, char *word,
                                            struct bytes *log)
 {
@@ -305,9 +335,8 @@ static enum ppu_compile_status take_option(struct options *options, struct reade
     if (option->meaning == OPTION_NOTHING || option->meaning == OPTION_UNOPTIMISED) {
         return PPU_COMPILE_OK;
     }
-    if (option->meaning == OPTION_VENDOR || option->meaning == OPTION_VENDOR_VALUE) {
-        bytes_print(log, "note: option '%s' is another vendor's, and changes nothing here\n", word);
-        return PPU_COMPILE_OK;
+    if (is_of_vendor(option->meaning)) {
+        return take_vendors(option, reader, word, log);
     }
     if (options->count == OPTIONS_MOST) {
         bytes_print(log, "error: more than %u options\n", OPTIONS_MOST);

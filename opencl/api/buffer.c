@@ -8,6 +8,7 @@
 #include "opencl/api/info.h"
 #include "opencl/api/marks.h"
 #include "opencl/api/svm.h"
+#include "opencl/api/vendor.h"
 #include "ppu/mmu.h"
 
 bool buffer_is(cl_mem memory)
@@ -92,7 +93,7 @@ cl_mem clCreateBuffer(cl_context context, cl_mem_flags flags, size_t bytes, void
     cl_mem buffer = NULL;
 
     if (error == CL_SUCCESS) {
-        memory_note_flags(context, flags);
+        vendor_note_flags(context, "clCreateBuffer", flags);
         buffer = memory_new(context, flags, bytes);
         error = buffer ? memory_error(fill_new(buffer, host_ptr)) : CL_OUT_OF_HOST_MEMORY;
     }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "opencl/api/info.h"
+#include "opencl/api/vendor.h"
 #include "opencl/build/compile_thread.h"
 #include "opencl/submit/device_queue.h"
 #include "opencl/submit/service_thread.h"
@@ -84,7 +85,8 @@ static size_t property_count(const cl_context_properties *properties)
 
 static bool is_known(cl_context_properties name)
 {
-    return name == CL_CONTEXT_PLATFORM || name == CL_CONTEXT_INTEROP_USER_SYNC || waiting_is_property(name);
+    return name == CL_CONTEXT_PLATFORM || name == CL_CONTEXT_INTEROP_USER_SYNC || waiting_is_property(name) ||
+           vendor_context_property(name);
 }
 
 static bool is_named_before(const cl_context_properties *first, const cl_context_properties *at)
@@ -256,6 +258,7 @@ cl_context clCreateContext(const cl_context_properties *properties, cl_uint num_
         context->waiting = waiting;
         context->notify = notify;
         context->user = user;
+        vendor_note_context(context, properties);
     }
     if (errcode) {
         *errcode = error;

@@ -8,6 +8,7 @@
 #include "opencl/api/image_format.h"
 #include "opencl/api/info.h"
 #include "opencl/api/marks.h"
+#include "opencl/api/vendor.h"
 #include "ppu/macros.h"
 
 bool image_is(cl_mem memory)
@@ -305,6 +306,7 @@ cl_mem clCreateImage(cl_context context, cl_mem_flags flags, const cl_image_form
     cl_mem memory = NULL;
 
     if (error == CL_SUCCESS) {
+        vendor_note_flags(context, "clCreateImage", flags);
         memory = memory_new(context, plan.flags, plan.bytes);
         error = memory ? image_fill(memory, &plan) : CL_OUT_OF_HOST_MEMORY;
     }

@@ -7,22 +7,12 @@
 #include "opencl/api/image.h"
 #include "opencl/api/info.h"
 #include "opencl/api/marks.h"
+#include "opencl/api/vendor.h"
 #include "opencl/submit/service_thread.h"
 
 #define ACCESS_FLAGS ((cl_mem_flags)(CL_MEM_READ_WRITE | CL_MEM_WRITE_ONLY | CL_MEM_READ_ONLY))
 #define HOST_PTR_FLAGS ((cl_mem_flags)(CL_MEM_USE_HOST_PTR | CL_MEM_ALLOC_HOST_PTR | CL_MEM_COPY_HOST_PTR))
 #define HOST_ACCESS_FLAGS ((cl_mem_flags)(CL_MEM_HOST_WRITE_ONLY | CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_NO_ACCESS))
-
-/* Say where other vendors' devices should keep it, which changes nothing here: CL_MEM_USE_PERSISTENT_MEM_AMD,
- * CL_MEM_FORCE_HOST_MEMORY_INTEL, CL_MEM_ALLOW_UNRESTRICTED_SIZE_INTEL. */
-#define VENDOR_FLAGS ((cl_mem_flags)(1u << 6 | 1u << 20 | 1u << 23))
-
-void memory_note_flags(cl_context context, cl_mem_flags flags)
-{
-    if ((flags & VENDOR_FLAGS) != 0) {
-        context_notify(context, "clCreateBuffer", "note: a memory flag is another vendor's, and changes nothing here");
-    }
-}
 
 bool memory_is(cl_mem memory)
 {
@@ -46,7 +36,7 @@ static bool at_most_one(cl_mem_flags flags)
 
 cl_int memory_check_flags(cl_mem_flags flags)
 {
-    if ((flags & ~(ACCESS_FLAGS | HOST_PTR_FLAGS | HOST_ACCESS_FLAGS | VENDOR_FLAGS)) != 0 ||
+    if ((flags & ~(ACCESS_FLAGS | HOST_PTR_FLAGS | HOST_ACCESS_FLAGS | VENDOR_MEMORY_FLAGS)) != 0 ||
         !at_most_one(flags & ACCESS_FLAGS) || !at_most_one(flags & HOST_ACCESS_FLAGS)) {
         return CL_INVALID_VALUE;
     }

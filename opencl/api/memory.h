@@ -51,8 +51,6 @@ bool memory_is(cl_mem memory);
 /* The object whose bytes it shares, or itself. */
 cl_mem memory_root(cl_mem memory);
 cl_int memory_check_flags(cl_mem_flags flags);
-/* Tells the program of flags that were taken and change nothing. */
-void memory_note_flags(cl_context context, cl_mem_flags flags);
 /* Completes the flags of an object in the memory of one with `parent`; what both say must agree. */
 cl_int memory_inherit(cl_mem_flags parent, cl_mem_flags *flags);
 bool memory_host_may_read(cl_mem memory);

@@ -8,6 +8,7 @@
 #include "opencl/api/command_buffer.h"
 #include "opencl/api/footprint.h"
 #include "opencl/api/info.h"
+#include "opencl/api/vendor.h"
 #include "opencl/submit/device_queue.h"
 #include "opencl/submit/task_queue.h"
 #include "ppu/macros.h"
@@ -397,6 +398,7 @@ struct wanted {
     cl_queue_properties limit_ms;     /* of its kernels' time; 0: none */
     cl_queue_properties priority;     /* cl_queue_priority_khr, 0: left open */
     cl_queue_properties throttle;     /* cl_queue_throttle_khr, 0: left open */
+    bool foreign;                     /* something of another vendor's is in the list */
 };
 
 static cl_int open_queue(cl_command_queue queue, const struct wanted *wanted)
@@ -449,6 +451,7 @@ static cl_command_queue queue_new(cl_context context, cl_device_id device, const
         clReleaseCommandQueue(queue);
         return NULL;
     }
+    vendor_note(context, "create a queue", "property", wanted->foreign || (wanted->flags & VENDOR_QUEUE_FLAGS) != 0);
     queue->counted = queue->submitters;
     __atomic_fetch_add(&context->submitters, queue->counted, __ATOMIC_RELAXED);
     return queue;
@@ -494,7 +497,7 @@ static cl_int check_flags(cl_command_queue_properties flags)
 {
     bool loose = (flags & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE) != 0, device = (flags & CL_QUEUE_ON_DEVICE) != 0;
 
-    if ((flags & ~DEFINED_PROPERTIES) != 0 || (device && !loose) ||
+    if ((flags & ~(DEFINED_PROPERTIES | VENDOR_QUEUE_FLAGS)) != 0 || (device && !loose) ||
         (!device && (flags & CL_QUEUE_ON_DEVICE_DEFAULT) != 0)) {
         return CL_INVALID_VALUE;
     }
@@ -554,7 +557,8 @@ static cl_int read_property(const cl_queue_properties *property, struct wanted *
     case CL_QUEUE_THROTTLE_KHR:
         return read_hint(property, &wanted->throttle);
     default:
-        return CL_INVALID_VALUE;
+        wanted->foreign |= vendor_queue_property(property[0]);
+        return vendor_queue_property(property[0]) ? CL_SUCCESS : CL_INVALID_VALUE;
     }
 }
 

@@ -377,7 +377,9 @@ static void vendors_words_are_noted(void **state)
 {
     struct fixture *f = *state;
     const char *source = "kernel void k(global int *out) { *out = 1; }";
-    const cl_mem_flags persistent = 1u << 6; /* CL_MEM_USE_PERSISTENT_MEM_AMD */
+    const cl_mem_flags persistent = 1u << 6, compressed = 1u << 21; /* AMD's and Intel's */
+    const cl_image_format format = { CL_R, CL_FLOAT };
+    const cl_image_desc desc = { .image_type = CL_MEM_OBJECT_IMAGE1D, .image_width = 4 };
     char note[256] = "", log[512] = "";
     cl_int error = CL_SUCCESS;
     cl_mem_flags kept = 0;
@@ -390,6 +392,11 @@ static void vendors_words_are_noted(void **state)
     check(clGetMemObjectInfo(buffer, CL_MEM_FLAGS, sizeof(kept), &kept, NULL));
     assert_int_equal(kept, CL_MEM_READ_ONLY | persistent);
     check(clReleaseMemObject(buffer));
+    note[0] = 0;
+    cl_mem image = clCreateImage(context, compressed, &format, &desc, NULL, &error);
+    check(error);
+    assert_non_null(strstr(note, "clCreateImage: note: a memory flag is another vendor's"));
+    check(clReleaseMemObject(image));
     assert_null(clCreateBuffer(context, 1u << 30, 64, NULL, &error));
     assert_int_equal(error, CL_INVALID_VALUE);
     cl_program program = clCreateProgramWithSource(context, 1, &source, NULL, &error);
@@ -399,6 +406,47 @@ static void vendors_words_are_noted(void **state)
     assert_true(strstr(log, "-cl-nv-verbose") && strstr(log, "another vendor's"));
     assert_int_equal(clBuildProgram(program, 0, NULL, "-cl-nv-nothing", NULL, NULL), CL_INVALID_BUILD_OPTIONS);
     check(clReleaseProgram(program));
+    check(clReleaseContext(context));
+}
+
+/* So are properties of contexts and queues, which are told again as they were given. */
+static void vendors_properties_are_noted(void **state)
+{
+    struct fixture *f = *state;
+    const cl_context_properties diagnostics[] = { 0x4106, 0xff, CL_CONTEXT_PLATFORM, (cl_context_properties)f->platform,
+                                                  0 };
+    const cl_queue_properties family[] = { 0x418c, 0, CL_QUEUE_PROPERTIES, CL_QUEUE_PROFILING_ENABLE, 0x418d, 0, 0 };
+    const cl_command_queue_properties alone = CL_QUEUE_PROFILING_ENABLE | 1ull << 31;
+    cl_context_properties told[5] = { 0 };
+    cl_queue_properties given[7] = { 0 };
+    cl_command_queue_properties flags = 0;
+    char note[256] = "";
+    cl_int error = CL_SUCCESS;
+
+    cl_context context = clCreateContext(diagnostics, 1, &f->device, keep_note, note, &error);
+    check(error);
+    assert_non_null(strstr(note, "clCreateContext: note: a property is another vendor's"));
+    check(clGetContextInfo(context, CL_CONTEXT_PROPERTIES, sizeof(told), told, NULL));
+    assert_memory_equal(told, diagnostics, sizeof(told));
+    note[0] = 0;
+    cl_command_queue queue = clCreateCommandQueueWithProperties(context, f->device, family, &error);
+    check(error);
+    assert_non_null(strstr(note, "create a queue: note: a property is another vendor's"));
+    check(clGetCommandQueueInfo(queue, CL_QUEUE_PROPERTIES_ARRAY, sizeof(given), given, NULL));
+    assert_memory_equal(given, family, sizeof(given));
+    check(clReleaseCommandQueue(queue));
+    note[0] = 0;
+    queue = clCreateCommandQueue(context, f->device, alone, &error);
+    check(error);
+    assert_non_null(strstr(note, "another vendor's"));
+    check(clGetCommandQueueInfo(queue, CL_QUEUE_PROPERTIES, sizeof(flags), &flags, NULL));
+    assert_int_equal(flags, alone);
+    check(clReleaseCommandQueue(queue));
+    note[0] = 0;
+    queue = clCreateCommandQueue(context, f->device, 0, &error);
+    check(error);
+    assert_string_equal(note, "");
+    check(clReleaseCommandQueue(queue));
     check(clReleaseContext(context));
 }
 
@@ -417,6 +465,7 @@ int main(void)
         cl_test("dot products of bytes, at the ends of the range too [F6]", dot_products_of_bytes),
         cl_test("dot products are told as what they are [F6]", dot_products_are_told),
         cl_test("harmless words of other vendors are taken, and noted [F6]", vendors_words_are_noted),
+        cl_test("so are properties of contexts and queues [F6]", vendors_properties_are_noted),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
