@@ -158,15 +158,29 @@ static bool wants_pointer(const struct plan *plan)
     return (plan->flags & (CL_MEM_USE_HOST_PTR | CL_MEM_COPY_HOST_PTR)) != 0;
 }
 
-/* A 2-D image may show another one's texels as channels of another order. */
+/* Orders of the same channels, which texels may be seen in whichever of the two they were made in. */
+static bool orders_agree(cl_channel_order a, cl_channel_order b)
+{
+    static const cl_channel_order same[][2] = { { CL_RGBA, CL_sRGBA }, { CL_BGRA, CL_sBGRA }, { CL_R, CL_DEPTH } };
+    bool agree = a == b;
+
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(same); i++) {
+        agree |= (a == same[i][0] && b == same[i][1]) || (a == same[i][1] && b == same[i][0]);
+    }
+    return agree;
+}
+
+/* A 2-D image may show another one's texels. What it says of itself is what the other one is. */
 static bool shows_image(const struct plan *plan, cl_mem parent)
 {
     const struct image *image = &plan->image, *other = parent->image;
+    const size_t pitch = plan->desc->image_row_pitch;
 
     return image->desc.image_type == CL_MEM_OBJECT_IMAGE2D && other->desc.image_type == CL_MEM_OBJECT_IMAGE2D &&
            image->desc.image_width == other->desc.image_width && image->desc.image_height == other->desc.image_height &&
            image->format.image_channel_data_type == other->format.image_channel_data_type &&
-           image->texel_bytes == other->texel_bytes && plan->desc->image_row_pitch == 0;
+           orders_agree(image->format.image_channel_order, other->format.image_channel_order) &&
+           (pitch == 0 || pitch == other->desc.image_row_pitch);
 }
 
 static cl_int check_parent(struct plan *plan, cl_mem parent)
@@ -214,6 +228,15 @@ static cl_int check_own(struct plan *plan)
     return error;
 }
 
+/* What kernels may do with it: where the flags do not say, as with the object that it is made of. */
+static cl_mem_flags access_flags(const struct plan *plan)
+{
+    const cl_mem_flags access = CL_MEM_READ_WRITE | CL_MEM_WRITE_ONLY | CL_MEM_READ_ONLY;
+    cl_mem parent = plan->desc->mem_object;
+
+    return (plan->flags & access) == 0 && memory_is(parent) ? parent->flags & access : plan->flags;
+}
+
 static cl_int check_plan(struct plan *plan)
 {
     const cl_image_desc *desc = plan->desc;
@@ -233,7 +256,7 @@ static cl_int check_plan(struct plan *plan)
     if (!shape || desc->num_mip_levels != 0 || desc->num_samples != 0) {
         return CL_INVALID_IMAGE_DESCRIPTOR;
     }
-    error = image_format_check(plan->format, desc->image_type, plan->flags);
+    error = image_format_check(plan->format, desc->image_type, access_flags(plan));
     if (error != CL_SUCCESS) {
         return error;
     }

@@ -242,13 +242,32 @@ static void images_show_images(void **state)
                             plane(4, 4), texels);
     cl_image_desc desc = plane(4, 4);
     desc.mem_object = image;
-    const cl_image_format linear = { CL_RGBA, CL_UNORM_INT8 }, other = { CL_RGBA, CL_SNORM_INT8 };
-    refused(clCreateImage(f->context, 0, &other, &desc, NULL, &error), CL_INVALID_IMAGE_FORMAT_DESCRIPTOR);
+    const cl_image_format linear = { CL_RGBA, CL_UNORM_INT8 };
+    const cl_image_format others[] = {
+        { CL_RGBA, CL_SNORM_INT8 }, { CL_BGRA, CL_UNORM_INT8 }, { CL_sBGRA, CL_UNORM_INT8 }, { CL_ARGB, CL_UNORM_INT8 }
+    };
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(others); i++) {
+        refused(clCreateImage(f->context, CL_MEM_READ_ONLY, &others[i], &desc, NULL, &error),
+                CL_INVALID_IMAGE_FORMAT_DESCRIPTOR);
+    }
+    desc.image_row_pitch = 20;
+    refused(clCreateImage(f->context, 0, &linear, &desc, NULL, &error), CL_INVALID_IMAGE_FORMAT_DESCRIPTOR);
+    desc.image_row_pitch = size_of(image, CL_IMAGE_ROW_PITCH);
     cl_mem shown = image_of(f, 0, linear, desc, NULL);
     check(clReleaseMemObject(image));
     check(clEnqueueReadImage(f->queue, shown, CL_TRUE, zero, region, 0, 0, got, 0, NULL, NULL));
     assert_memory_equal(texels, got, sizeof(got));
     check(clReleaseMemObject(shown));
+    /* Without a word of what kernels do with it, it is as the other one: sRGB cannot be written. */
+    image = image_of(f, CL_MEM_READ_ONLY, linear, plane(4, 4), NULL);
+    cl_mem both = image_of(f, 0, linear, plane(4, 4), NULL);
+    const cl_image_format colours = { CL_sRGBA, CL_UNORM_INT8 };
+    desc.mem_object = image;
+    check(clReleaseMemObject(image_of(f, 0, colours, desc, NULL)));
+    desc.mem_object = both;
+    refused(clCreateImage(f->context, 0, &colours, &desc, NULL, &error), CL_IMAGE_FORMAT_NOT_SUPPORTED);
+    check(clReleaseMemObject(both));
+    check(clReleaseMemObject(image));
 }
 
 static void formats_are_listed(void **state)
