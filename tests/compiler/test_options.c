@@ -130,7 +130,8 @@ static void words_are_allowed(void **state)
                 fail_word(text, options.word[i]);
             }
         }
-        assert_int_equal(status == PPU_COMPILE_OK, log.len == 0); /* a refusal says why */
+        bytes_add_zeros(&log, 1);
+        assert_int_equal(status == PPU_COMPILE_OK, !strstr((char *)log.at, "error:")); /* a refusal says why */
         taken += status == PPU_COMPILE_OK && options.count > 0;
         refused += status != PPU_COMPILE_OK;
         options_free(&options);

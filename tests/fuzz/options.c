@@ -42,7 +42,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count)
             fuzz_found("clang is given '%s'", options.word[i]);
         }
     }
-    if ((status == PPU_COMPILE_OK) != (log.len == 0)) {
+    bytes_add_zeros(&log, 1);
+    if ((status == PPU_COMPILE_OK) == !!strstr((char *)log.at, "error:")) {
         fuzz_found("status %d with a log of %zu bytes", (int)status, log.len);
     }
     if (status == PPU_COMPILE_OK) {
