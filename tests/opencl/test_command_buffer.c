@@ -21,7 +21,12 @@ struct functions {
     __typeof__(&command_buffer_fill_buffer) fill;
     __typeof__(&command_buffer_kernel) kernel;
     __typeof__(&command_buffer_svm_fill) svm_fill;
+    __typeof__(&command_buffer_svm_copy) svm_copy;
+    __typeof__(&command_buffer_copy_rect) copy_rect;
+    __typeof__(&command_buffer_buffer_to_image) to_image;
+    __typeof__(&command_buffer_copy_image) copy_image;
     __typeof__(&command_buffer_fill_image) fill_image;
+    __typeof__(&command_buffer_image_to_buffer) from_image;
     cl_int (*retain)(cl_command_buffer_khr buffer);
     cl_int (*release)(cl_command_buffer_khr buffer);
 };
@@ -32,7 +37,9 @@ static struct functions find_functions(struct fixture *f)
         "clCreateCommandBufferKHR",  "clFinalizeCommandBufferKHR",      "clEnqueueCommandBufferKHR",
         "clGetCommandBufferInfoKHR", "clCommandBarrierWithWaitListKHR", "clCommandCopyBufferKHR",
         "clCommandFillBufferKHR",    "clCommandNDRangeKernelKHR",       "clCommandSVMMemFillKHR",
-        "clCommandFillImageKHR",     "clRetainCommandBufferKHR",        "clReleaseCommandBufferKHR",
+        "clCommandSVMMemcpyKHR",     "clCommandCopyBufferRectKHR",      "clCommandCopyBufferToImageKHR",
+        "clCommandCopyImageKHR",     "clCommandFillImageKHR",           "clCommandCopyImageToBufferKHR",
+        "clRetainCommandBufferKHR",  "clReleaseCommandBufferKHR",
     };
     void *found[PPU_ARRAY_SIZE(names)];
     struct functions functions;
@@ -103,6 +110,103 @@ static void commands_run_in_the_order_of_points(void **state)
         assert_int_equal(first_of(f->queue, result), 3 * seven + eleven);
         check(clReleaseMemObject(result));
     }
+}
+
+#define SIDE 8u
+
+static cl_mem words_image(struct fixture *f)
+{
+    const cl_image_format format = { CL_R, CL_UNSIGNED_INT32 };
+    const cl_image_desc desc = { .image_type = CL_MEM_OBJECT_IMAGE2D, .image_width = SIDE, .image_height = SIDE };
+    cl_int error = CL_SUCCESS;
+    cl_mem image = clCreateImage(f->context, CL_MEM_READ_WRITE, &format, &desc, NULL, &error);
+
+    check(error);
+    return image;
+}
+
+/* A square of a buffer goes by two images to another buffer, each command behind the one before it. */
+static void every_transfer_is_recorded(void **state)
+{
+    struct fixture *f = *state;
+    const struct functions call = find_functions(f);
+    const size_t zero[3] = { 0, 0, 0 }, half[3] = { 2 * SIDE, SIDE, 1 }, one[3] = { 1, 1, 0 }, two[3] = { 2, 2, 1 };
+    const size_t square[3] = { SIDE, SIDE, 1 }, less[3] = { SIDE - 1, SIDE - 1, 1 };
+    const cl_uint colour[4] = { 99, 0, 0, 0 };
+    cl_mem from = fixture_buffer(f, CL_MEM_READ_WRITE, BYTES, NULL);
+    cl_mem between = fixture_buffer(f, CL_MEM_READ_WRITE, BYTES, NULL), to = fixture_buffer(f, 0, BYTES, NULL);
+    cl_mem images[2] = { words_image(f), words_image(f) };
+    cl_sync_point_khr p = 0;
+    cl_int error = CL_SUCCESS;
+    cl_command_buffer_khr buffer = call.create(1, &f->loose, NULL, &error);
+
+    check(error);
+    check(call.fill(buffer, NULL, NULL, between, &colour[3], 4, 0, BYTES, 0, NULL, &p, NULL));
+    check(
+        call.copy_rect(buffer, NULL, NULL, from, between, zero, zero, half, 4 * SIDE, 0, 4 * SIDE, 0, 1, &p, &p, NULL));
+    check(call.to_image(buffer, NULL, NULL, between, images[0], 0, zero, square, 1, &p, &p, NULL));
+    check(call.to_image(buffer, NULL, NULL, between, images[1], 0, zero, square, 1, &p, &p, NULL));
+    check(call.copy_image(buffer, NULL, NULL, images[0], images[1], zero, one, less, 1, &p, &p, NULL));
+    check(call.fill_image(buffer, NULL, NULL, images[1], colour, zero, two, 1, &p, &p, NULL));
+    check(call.from_image(buffer, NULL, NULL, images[1], to, zero, square, 4, 1, &p, NULL, NULL));
+    check(call.finalize(buffer));
+    for (cl_uint add = 0; add < 200; add += 100) {
+        cl_uint words[ITEMS];
+        for (cl_uint i = 0; i < ITEMS; i++) {
+            words[i] = i + add;
+        }
+        check(clEnqueueWriteBuffer(f->loose, from, CL_TRUE, 0, BYTES, words, 0, NULL, NULL));
+        check(call.enqueue(0, NULL, buffer, 0, NULL, NULL));
+        check(clFinish(f->loose));
+        check(clEnqueueReadBuffer(f->loose, to, CL_TRUE, 0, BYTES, words, 0, NULL, NULL));
+        for (cl_uint i = 0; i < SIDE * SIDE; i++) {
+            cl_uint x = i % SIDE, y = i / SIDE, sx = x > 0 && y > 0 ? x - 1 : x, sy = x > 0 && y > 0 ? y - 1 : y;
+            cl_uint expected = sx < SIDE / 2 ? sy * SIDE + sx + add : 0;
+            assert_int_equal(words[1 + i], x < 2 && y < 2 ? 99 : expected);
+        }
+    }
+    check(call.release(buffer));
+    const cl_mem memories[] = { from, between, to, images[0], images[1] };
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(memories); i++) {
+        check(clReleaseMemObject(memories[i]));
+    }
+}
+
+/* The pieces of shared virtual memory are looked at when it runs. */
+static void shared_memory_is_recorded(void **state)
+{
+    struct fixture *f = *state;
+    const struct functions call = find_functions(f);
+    const cl_uint seven = 7;
+    cl_device_svm_capabilities has = 0;
+    cl_int error = CL_SUCCESS;
+
+    check(clGetDeviceInfo(f->device, CL_DEVICE_SVM_CAPABILITIES, sizeof(has), &has, NULL));
+    cl_command_buffer_khr buffer = call.create(1, &f->queue, NULL, &error);
+    check(error);
+    if (has == 0) {
+        cl_uint host[4];
+        assert_int_equal(call.svm_fill(buffer, NULL, NULL, host, &seven, 4, sizeof(host), NO_POINTS),
+                         CL_INVALID_OPERATION);
+        check(call.release(buffer));
+        return;
+    }
+    cl_uint *words = clSVMAlloc(f->context, CL_MEM_READ_WRITE | CL_MEM_SVM_FINE_GRAIN_BUFFER, 2 * BYTES, 0);
+    assert_non_null(words);
+    memset(words, 0, 2 * BYTES);
+    check(call.svm_fill(buffer, NULL, NULL, words + 1, &seven, 4, BYTES - 4, NO_POINTS));
+    check(call.svm_copy(buffer, NULL, NULL, words + ITEMS, words, BYTES, NO_POINTS));
+    assert_int_equal(call.svm_copy(buffer, NULL, NULL, words + 1, words, BYTES, NO_POINTS), CL_MEM_COPY_OVERLAP);
+    check(call.finalize(buffer));
+    for (cl_uint i = 0; i < 2; i++) {
+        words[0] = 40 + i;
+        check(call.enqueue(0, NULL, buffer, 0, NULL, NULL));
+        check(clFinish(f->queue));
+        assert_int_equal(words[ITEMS], 40 + i);
+        assert_int_equal(words[2 * ITEMS - 1], 7);
+    }
+    check(call.release(buffer));
+    clSVMFree(f->context, words);
 }
 
 /* Without sync points, but for a barrier. */
@@ -307,6 +411,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cl_test("commands run in the order of their sync points, each time [F6]", commands_run_in_the_order_of_points),
+        cl_test("every kind of transfer is recorded, and runs each time [F6]", every_transfer_is_recorded),
+        cl_test("fills and copies of shared virtual memory are recorded [F6]", shared_memory_is_recorded),
         cl_test("a barrier parts what is before and behind it [F6]", barrier_parts_what_is_beside_it),
         cl_test("many enqueues are in flight at once [F6]", many_are_in_flight),
         cl_test("questions about a command buffer are answered [F6]", questions_are_answered),
