@@ -32,50 +32,53 @@
     "    for (int i = 0; i < n; i++) { b[i] = a[i] * 3 + 1; }\n"                           \
     "}\n"
 
-static const char *const small_source = ADD_AND_SCAN;
+static const char *const source = ADD_AND_SCAN;
 
-static const char *const source =
-    "kernel void alone(global uint *a, int n) { for (int i = 0; i < n; i++) { a[i] += i; } }\n"
-    "kernel void halves(global const uint *in, global uint *out)\n"
-    "{\n"
-    "    size_t i = get_global_id(0);\n"
-    "    out[2 * i] = in[4 * i] + in[4 * i + 1];\n"
-    "    out[2 * i + 1] = in[4 * i + 2] + in[4 * i + 3];\n"
-    "}\n"
-    "kernel void fields(global const uint *x, global uint *y)\n"
-    "{\n"
-    "    size_t i = 8 * get_global_id(0);\n"
-    "    y[i] = 3 * x[i];\n"
-    "    y[i + 1] = 3 * x[i + 1];\n"
-    "    y[i + 2] = 3 * x[i + 2];\n"
-    "    y[i + 3] = 3 * x[i + 3];\n"
-    "}\n"
+/* Each with the kernel of one test beside them: what a test does not use takes long to compile in the guest. */
+static const char *const alone_source =
+    "kernel void alone(global uint *a, int n) { for (int i = 0; i < n; i++) { a[i] += i; } }\n" ADD_AND_SCAN;
+static const char *const halves_source = "kernel void halves(global const uint *in, global uint *out)\n"
+                                         "{\n"
+                                         "    size_t i = get_global_id(0);\n"
+                                         "    out[2 * i] = in[4 * i] + in[4 * i + 1];\n"
+                                         "    out[2 * i + 1] = in[4 * i + 2] + in[4 * i + 3];\n"
+                                         "}\n" ADD_AND_SCAN;
+static const char *const fields_source = "kernel void fields(global const uint *x, global uint *y)\n"
+                                         "{\n"
+                                         "    size_t i = 8 * get_global_id(0);\n"
+                                         "    y[i] = 3 * x[i];\n"
+                                         "    y[i + 1] = 3 * x[i + 1];\n"
+                                         "    y[i + 2] = 3 * x[i + 2];\n"
+                                         "    y[i + 3] = 3 * x[i + 3];\n"
+                                         "}\n" ADD_AND_SCAN;
+static const char *const through_source =
     "kernel void through(global const ulong *table, global uint *a, global uint *b, int n)\n"
     "{\n"
     "    global uint *p = (global uint *)table[0];\n"
     "    for (int i = 0; i < n; i++) { b[i] = a[i]; p[i + 1] = a[i] * 3 + 1; }\n"
-    "}\n"
-    "kernel void taps(global const uint *a, global uint *b, int n, int m)\n"
-    "{\n"
-    "    for (int i = 0; i < n; i++) {\n"
-    "        uint sum = 0;\n"
-    "        for (int j = 0; j < m; j++) { sum += a[j] * (j + 3u); }\n"
-    "        b[i] += sum;\n"
-    "    }\n"
-    "}\n"
-    "kernel void words(global const uint *a) { if (a == 0) { printf(\"no %s\", \"memory\"); } }\n"
-    "kernel void told(global const uint *a, global uint *b, int n)\n"
-    "{\n"
-    "    for (int i = 0; i < n; i++) { b[i] = a[i] * 3 + 1; }\n"
-    "    printf(\"%s %d of %u\\n\", n > 9 ? \"many\" : \"few\", n, b[0]);\n"
-    "}\n"
+    "}\n" ADD_AND_SCAN;
+static const char *const taps_source = "kernel void taps(global const uint *a, global uint *b, int n, int m)\n"
+                                       "{\n"
+                                       "    for (int i = 0; i < n; i++) {\n"
+                                       "        uint sum = 0;\n"
+                                       "        for (int j = 0; j < m; j++) { sum += a[j] * (j + 3u); }\n"
+                                       "        b[i] += sum;\n"
+                                       "    }\n"
+                                       "}\n" ADD_AND_SCAN;
+static const char *const told_source = "kernel void told(global const uint *a, global uint *b, int n)\n"
+                                       "{\n"
+                                       "    for (int i = 0; i < n; i++) { b[i] = a[i] * 3 + 1; }\n"
+                                       "    printf(\"%s %d of %u\\n\", n > 9 ? \"many\" : \"few\", n, b[0]);\n"
+                                       "}\n" ADD_AND_SCAN;
+static const char *const both_source =
     "kernel void both(global const uint *a, global uint *b, int n)\n"
     "{\n"
     "    for (int i = 0; i < n; i++) { b[i] = a[i] * 3 + 1; }\n"
     "    enqueue_kernel(get_default_queue(), CLK_ENQUEUE_FLAGS_WAIT_KERNEL, ndrange_1D(1), ^{\n"
     "        for (int i = 0; i < n; i++) { b[i] += a[i]; }\n"
     "    });\n"
-    "}\n"
+    "}\n" ADD_AND_SCAN;
+static const char *const parent_source =
     "kernel void parent(global const uint *a, global uint *b, int n)\n"
     "{\n"
     "    enqueue_kernel(get_default_queue(), CLK_ENQUEUE_FLAGS_NO_WAIT, ndrange_1D(1), ^{\n"
@@ -126,25 +129,17 @@ static void make_of(struct alias *t, struct fixture *f, const char *text)
     t->c = fixture_buffer(f, CL_MEM_COPY_HOST_PTR, sizeof(t->values), t->values);
 }
 
-static void make(struct alias *t, struct fixture *f)
-{
-    make_of(t, f, source);
-}
-
 /* The environment decides for what is built after it. */
-static void begin(struct alias *t, struct fixture *f, const char *level, const char *waits)
+static void begin_with(struct alias *t, struct fixture *f, const char *text, const char *level, const char *waits)
 {
     setenv("PPU_ALIAS", level, 1);
     setenv("PPU_ALIAS_WAIT", waits, 1);
-    make(t, f);
+    make_of(t, f, text);
 }
 
-/* With the kernels add and scan alone, whose variants launches wait for. */
-static void begin_small(struct alias *t, struct fixture *f)
+static void begin(struct alias *t, struct fixture *f, const char *level, const char *waits)
 {
-    setenv("PPU_ALIAS", "alignment", 1);
-    setenv("PPU_ALIAS_WAIT", "always", 1);
-    make_of(t, f, small_source);
+    begin_with(t, f, source, level, waits);
 }
 
 static void end(struct alias *t)
@@ -263,7 +258,7 @@ static void common_bytes(void **state)
     char wanted[64];
     uint32_t got[ROOM], model[ROOM];
 
-    begin(&t, *state, "all", "always");
+    begin_with(&t, *state, taps_source, "all", "always");
     cl_kernel taps = kernel_of(t.program, "taps");
     check(clGetDeviceInfo(t.f->device, CL_DEVICE_MEM_BASE_ADDR_ALIGN, sizeof(bits), &bits, NULL));
     for (size_t k = 0; k < PPU_ARRAY_SIZE(launches); k++) {
@@ -445,7 +440,7 @@ static void reached(void **state)
     struct alias t;
 
     skip_without_svm(*state);
-    begin(&t, *state, "all", "1");
+    begin_with(&t, *state, halves_source, "all", "1");
     cl_kernel halves = kernel_of(t.program, "halves");
     uint32_t *shared = shared_memory(&t), *out = shared + ROOM / 2;
     launch_two(&t, halves, shared, out, shared);
@@ -470,7 +465,7 @@ static void records(void **state)
 
     skip_without_svm(*state);
     setenv("PPU_ALIAS_PRINT", "1", 1);
-    begin(&t, *state, "all", "1");
+    begin_with(&t, *state, fields_source, "all", "1");
     unsetenv("PPU_ALIAS_PRINT");
     cl_kernel fields = kernel_of(t.program, "fields");
     uint32_t *shared = shared_memory(&t);
@@ -613,9 +608,9 @@ static void loaded_objects(void **state)
     struct alias t;
     size_t bytes = 0;
 
-    begin_small(&t, *state);
+    begin(&t, *state, "alignment", "always");
     for (uint32_t foreign = 0; foreign < 2; foreign++) {
-        cl_program from = object_of(t.f, small_source);
+        cl_program from = object_of(t.f, source);
         unsigned char *binary = saved(from, &bytes);
         binary[TAG_AT] ^= foreign;
         cl_program program = load(t.f, binary, bytes);
@@ -635,13 +630,13 @@ static cl_program executable_of(struct alias *t, uint32_t kind)
     size_t bytes = 0;
 
     if (kind == 1) {
-        cl_program object = object_of(t->f, small_source);
+        cl_program object = object_of(t->f, source);
         cl_program program = clLinkProgram(t->f->context, 0, NULL, "", 1, &object, NULL, NULL, &error);
         check(error);
         check(clReleaseProgram(object));
         return program;
     }
-    cl_program program = program_of(t->f, small_source);
+    cl_program program = program_of(t->f, source);
     if (kind == 2) {
         unsigned char *binary = saved(program, &bytes);
         check(clReleaseProgram(program));
@@ -657,7 +652,7 @@ static void loaded_executables(void **state)
     struct alias t;
     size_t bytes = 0, again = 0;
 
-    begin_small(&t, *state);
+    begin(&t, *state, "alignment", "always");
     for (uint32_t kind = 0; kind < 3; kind++) {
         cl_program from = executable_of(&t, kind);
         unsigned char *binary = saved(from, &bytes), *second = saved(from, &again);
@@ -681,7 +676,7 @@ static void executables_without_bitcode(void **state)
     struct alias t;
     size_t bytes = 0;
 
-    begin_small(&t, *state);
+    begin(&t, *state, "alignment", "always");
     unsigned char *binary = saved(t.program, &bytes);
     const size_t image = image_bytes(binary);
     check_program(&t, load(t.f, binary, image), "base");
@@ -720,7 +715,7 @@ static void executables_keep_options(void **state)
     cl_uint got[TURNS];
     size_t bytes = 0;
 
-    begin_small(&t, *state);
+    begin(&t, *state, "alignment", "always");
     cl_program from = clCreateProgramWithSource(t.f->context, 1, &text, NULL, &error);
     check(error);
     check(clBuildProgram(from, 1, &t.f->device, "-cl-ppu-sub-group-size=64 -DVALUE=7", NULL, NULL));
@@ -750,7 +745,7 @@ static void executables_with_other_bitcode(void **state)
     cl_int error = CL_SUCCESS;
     size_t bytes = 0, other_bytes = 0;
 
-    begin_small(&t, *state);
+    begin(&t, *state, "alignment", "always");
     cl_program other = clCreateProgramWithSource(t.f->context, 1, &text, NULL, &error);
     check(error);
     check(clBuildProgram(other, 0, NULL, "", NULL, NULL));
@@ -776,7 +771,7 @@ static void executables_and_cache(void **state)
     size_t bytes = 0;
 
     store_open(&store);
-    begin_small(&t, *state);
+    begin(&t, *state, "alignment", "always");
     unsigned char *binary = saved(t.program, &bytes);
     binary[image_bytes(binary) + TAG_AT] ^= 1;
     check_program(&t, load(t.f, binary, bytes), "1: s0 a0:16 s1 a1:16 s2 a2:16");
@@ -854,7 +849,7 @@ static void printing(void **state)
     int ends[2];
 
     skip_without_svm(*state);
-    begin(&t, *state, "all", "always");
+    begin_with(&t, *state, told_source, "all", "always");
     cl_kernel told = kernel_of(t.program, "told");
     uint32_t *shared = shared_memory(&t);
     fflush(stdout);
@@ -897,7 +892,7 @@ static void enqueuing(void **state)
     struct alias t;
 
     skip_without_svm(*state);
-    begin(&t, *state, "alignment", "always");
+    begin_with(&t, *state, both_source, "alignment", "always");
     cl_command_queue own = device_queue(&t);
     cl_kernel both = kernel_of(t.program, "both");
     uint32_t *shared = shared_memory(&t), expected[ROOM];
@@ -937,7 +932,7 @@ static void launched_by_threads(void **state)
     struct alias t;
 
     skip_without_svm(*state);
-    begin(&t, *state, "all", "1");
+    begin_with(&t, *state, parent_source, "all", "1");
     cl_command_queue own = device_queue(&t);
     cl_kernel parent = kernel_of(t.program, "parent");
     uint32_t *shared = shared_memory(&t);
@@ -958,7 +953,7 @@ static void pointers_from_memory(void **state)
     uint32_t b[ROOM];
 
     skip_without_svm(*state);
-    begin(&t, *state, "all", "1");
+    begin_with(&t, *state, through_source, "all", "1");
     cl_kernel through = kernel_of(t.program, "through");
     uint32_t *shared = shared_memory(&t);
     cl_ulong address = (cl_ulong)(uintptr_t)shared;
@@ -1347,7 +1342,7 @@ static void without_pairs(void **state)
     cl_event event = NULL;
     const cl_int turns = 5;
 
-    begin(&t, *state, "all", "1");
+    begin_with(&t, *state, alone_source, "all", "1");
     cl_kernel alone = kernel_of(t.program, "alone");
     check(clSetKernelArg(alone, 0, sizeof(cl_mem), &t.a));
     check(clSetKernelArg(alone, 1, sizeof(turns), &turns));
@@ -1368,7 +1363,7 @@ static void early_end(void **state)
 
     setenv("PPU_ALIAS_WAIT", "0", 1);
     for (uint32_t i = 0; i < 4; i++) {
-        make(&t, *state);
+        make_of(&t, *state, source);
         set_add(&t, t.a, t.b, t.c, TURNS);
         launch(&t, t.add, ITEMS);
         expect_sum(&t);

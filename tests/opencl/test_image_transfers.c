@@ -232,9 +232,8 @@ static void copy_some(struct world *world, struct model *from)
         target[i] = below(world, to->extent[i] - region[i] + 1);
     }
     const bool meet = from == to && overlap(origin, target, region);
-    assert_int_equal(
-        clEnqueueCopyImage(world->f->queue, from->image, to->image, origin, target, region, 0, NULL, NULL),
-        meet ? CL_MEM_COPY_OVERLAP : CL_SUCCESS);
+    assert_int_equal(clEnqueueCopyImage(world->f->queue, from->image, to->image, origin, target, region, 0, NULL, NULL),
+                     meet ? CL_MEM_COPY_OVERLAP : CL_SUCCESS);
     if (!meet) {
         const size_t row = region[0] * world->texel;
         move(world, from, origin, region, texels, row, from->lines ? row : row * region[1], false);
