@@ -243,6 +243,126 @@ static void some_take_part(void **state)
     }
 }
 
+/* ---- masks, and what moves between work-items ---- */
+
+/* A mask of 128 bits as one word that shows each of them. */
+#define FOLD "uint fold(uint4 m) { return m.x ^ m.y * 3 ^ m.z * 5 ^ m.w * 7; }\n"
+
+/* The same of the bits `from` to before `to`, but those that are not chosen. */
+static cl_uint fold(cl_uint from, cl_uint to, bool (*chosen)(cl_uint item), cl_uint begin)
+{
+    cl_uint word[4] = { 0 };
+
+    for (cl_uint i = from; i < to; i++) {
+        word[i / 32] |= (cl_uint)(!chosen || chosen(begin + i)) << i % 32;
+    }
+    return word[0] ^ word[1] * 3 ^ word[2] * 5 ^ word[3] * 7;
+}
+
+static bool is_odd(cl_uint item)
+{
+    return value_of(item) % 2 != 0;
+}
+
+static void masks_are_counted(void **state)
+{
+    static const char *const text =
+        FOLD "kernel void k(global uint *out)\n"
+             "{\n"
+             "    global uint *o = out + get_global_id(0) * 13;\n" VALUE "    uint4 odd = sub_group_ballot(x % 2);\n"
+             "    o[0] = fold(get_sub_group_eq_mask());\n"
+             "    o[1] = fold(get_sub_group_ge_mask());\n"
+             "    o[2] = fold(get_sub_group_gt_mask());\n"
+             "    o[3] = fold(get_sub_group_le_mask());\n"
+             "    o[4] = fold(get_sub_group_lt_mask());\n"
+             "    o[5] = fold(odd);\n"
+             "    o[6] = sub_group_ballot_inclusive_scan(odd);\n"
+             "    o[7] = sub_group_ballot_exclusive_scan(odd);\n"
+             "    o[8] = sub_group_ballot_find_lsb(odd);\n"
+             "    o[9] = sub_group_ballot_bit_extract(odd, get_sub_group_local_id() / 2);\n"
+             "    o[10] = sub_group_non_uniform_broadcast(x, 3);\n"
+             "    o[11] = sub_group_non_uniform_reduce_logical_xor((int)(x % 2)) * 4 +\n"
+             "            sub_group_non_uniform_scan_inclusive_logical_or((int)(x % 2)) * 2 +\n"
+             "            sub_group_clustered_reduce_logical_and((int)(x % 4 != 0), 4);\n"
+             "    o[12] = sub_group_non_uniform_reduce_mul(x | 1) ^ sub_group_non_uniform_scan_inclusive_and(x | 1);\n"
+             "}\n";
+    static cl_uint out[ITEMS * 13];
+
+    for (size_t s = 0; s < PPU_ARRAY_SIZE(sizes); s++) {
+        const cl_uint size = sizes[s], most = PPU_MIN(size, LOCAL);
+        cl_kernel kernel = kernel_of_size(*state, text, size, "k");
+        run(*state, kernel, 13, out);
+        for (cl_uint i = 0; i < ITEMS; i++) {
+            const struct spot p = spot_of(i, size);
+            cl_uint odd = 0, before = 0, first = size, product = 1, common = UINT32_MAX, whole = 1;
+            for (cl_uint j = p.begin; j < p.end; j++) {
+                odd += is_odd(j);
+                before += j < i && is_odd(j);
+                first = is_odd(j) ? PPU_MIN(first, j - p.begin) : first;
+                product *= value_of(j) | 1;
+                common &= j <= i ? value_of(j) | 1 : UINT32_MAX;
+                whole &= (j - p.begin) / 4 != p.at / 4 || value_of(j) % 4 != 0;
+            }
+            const cl_uint expected[] = {
+                fold(p.at, p.at + 1, NULL, 0),
+                fold(p.at, most, NULL, 0),
+                fold(p.at + 1, most, NULL, 0),
+                fold(0, p.at + 1, NULL, 0),
+                fold(0, p.at, NULL, 0),
+                fold(0, p.end - p.begin, is_odd, p.begin),
+                before + is_odd(i),
+                before,
+                first,
+                is_odd(p.begin + p.at / 2),
+                value_of(p.begin + 3),
+                odd % 2 * 4 + (before + is_odd(i) != 0) * 2u + whole,
+                product ^ common,
+            };
+            expect(size, i, out, expected, PPU_ARRAY_SIZE(expected));
+        }
+        check(clReleaseKernel(kernel));
+    }
+}
+
+static void values_move(void **state)
+{
+    static const char *const text =
+        "kernel void k(global uint *out)\n"
+        "{\n"
+        "    global uint *o = out + get_global_id(0) * 6;\n" VALUE "    uint at = get_sub_group_local_id();\n"
+        "    o[0] = sub_group_shuffle_up(x, 3);\n"
+        "    o[1] = sub_group_shuffle_down(x, 5);\n"
+        "    o[2] = sub_group_shuffle(x, (at * 5 + 1) % get_sub_group_size());\n"
+        "    o[3] = sub_group_clustered_rotate(x, 3, 4);\n"
+        "    o[4] = (uint)(sub_group_shuffle_up((double)x, at % 2) + sub_group_shuffle((ulong)x, 1));\n"
+        "    o[5] = x % 2 ? sub_group_shuffle_xor((ushort)x, 2) : 7;\n"
+        "}\n";
+    static cl_uint out[ITEMS * 6];
+
+    for (size_t s = 0; s < PPU_ARRAY_SIZE(sizes); s++) {
+        const cl_uint size = sizes[s];
+        cl_kernel kernel = kernel_of_size(*state, text, size, "k");
+        run(*state, kernel, 6, out);
+        for (cl_uint i = 0; i < ITEMS; i++) {
+            const struct spot p = spot_of(i, size);
+            const cl_uint *got = out + (size_t)i * 6, other = p.begin + (p.at ^ 2);
+            /* What comes from work-items that are not there has no value. */
+            const cl_uint expected[] = {
+                p.at >= 3 ? value_of(i - 3) : got[0],
+                i + 5 < p.end ? value_of(i + 5) : got[1],
+                value_of(p.begin + (p.at * 5 + 1) % (p.end - p.begin)),
+                value_of(p.begin + p.at / 4 * 4 + (p.at + 3) % 4),
+                value_of(i - p.at % 2) + value_of(p.begin + 1),
+                !is_odd(i)                       ? 7
+                : other < p.end && is_odd(other) ? value_of(other)
+                                                 : got[5],
+            };
+            expect(size, i, out, expected, PPU_ARRAY_SIZE(expected));
+        }
+        check(clReleaseKernel(kernel));
+    }
+}
+
 /* Loops that each work-item leaves at another time, and yields, do not keep them from meeting in what all call. */
 static void they_meet_again(void **state)
 {
@@ -449,6 +569,8 @@ int main(void)
         cl_test("sub-groups are warps, and numbered", they_are_numbered),
         cl_test("collective functions of all work-items of a sub-group", all_take_part),
         cl_test("collective functions of some work-items of a sub-group", some_take_part),
+        cl_test("masks and ballots have the bits of work-items, and are counted [F6]", masks_are_counted),
+        cl_test("values move between work-items by all forms of shuffles [F6]", values_move),
         cl_test("work-items meet again in what all of them call [E11]", they_meet_again),
         cl_test("a lock inside a sub-group finishes [E8]", locks_inside_them_finish),
         cl_test("queries about sub-groups agree with the kernels", queries_agree),
