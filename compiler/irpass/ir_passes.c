@@ -21,6 +21,7 @@
 #include "compiler/irpass/lower_opaque.h"
 #include "compiler/irpass/lower_printf.h"
 #include "compiler/irpass/lower_warps.h"
+#include "compiler/irpass/odd_vectors.h"
 #include "compiler/irpass/sanitize/access.h"
 #include "compiler/irpass/sanitize/argument.h"
 #include "compiler/irpass/sanitize/inline.h"

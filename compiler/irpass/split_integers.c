@@ -42,7 +42,12 @@ static uint32_t width_of_element(LLVMTypeRef type)
     return LLVMGetTypeKind(element) == LLVMIntegerTypeKind ? LLVMGetIntTypeWidth(element) : 0;
 }
 
-/* A vector of wide integers is one integer of all their words, lowest first. Other vectors have no width. */
+static uint32_t count_words(uint32_t bits)
+{
+    return (bits + WORD_BITS - 1) / WORD_BITS;
+}
+
+/* A vector of wide integers is one integer of all their whole words, lowest first. Other vectors have no width. */
 static uint32_t width_of(LLVMTypeRef type)
 {
     uint32_t bits = width_of_element(type);
@@ -50,17 +55,12 @@ static uint32_t width_of(LLVMTypeRef type)
     if (!is_vector(type)) {
         return bits;
     }
-    return bits > MOST_BITS && bits % WORD_BITS == 0 ? bits * LLVMGetVectorSize(type) : 0;
+    return bits > MOST_BITS ? count_words(bits) * WORD_BITS * LLVMGetVectorSize(type) : 0;
 }
 
 static bool is_wide(LLVMTypeRef type)
 {
     return width_of(type) > MOST_BITS;
-}
-
-static uint32_t count_words(uint32_t bits)
-{
-    return (bits + WORD_BITS - 1) / WORD_BITS;
 }
 
 static LLVMValueRef *new_words(struct splitter *splitter, uint32_t bits)

@@ -247,14 +247,13 @@ static bool run_operation(struct device *device, const struct operation *operati
     return got == wanted && out[width / 8] == FILL && out[31] == FILL;
 }
 
-/* In the first so many widths. */
-static void compute_all(struct device *device, const struct operation *list, uint32_t count, uint32_t width_count)
+static void compute_all(struct device *device, const struct operation *list, uint32_t count)
 {
     uint64_t random = 1;
     uint32_t misses = 0;
 
     for (uint32_t o = 0; o < count; o++) {
-        for (uint32_t w = 0; w < width_count && w < PPU_ARRAY_SIZE(widths); w++) {
+        for (uint32_t w = 0; w < PPU_ARRAY_SIZE(widths); w++) {
             device->variant = &device_variants[(o + w) % device_variant_count];
             load_operation(device, &list[o], widths[w]);
             for (uint32_t i = 0; i < ROUNDS; i++) {
@@ -271,13 +270,78 @@ static void compute_all(struct device *device, const struct operation *list, uin
 
 static void wide_integers_compute(void **state)
 {
-    compute_all(*state, operations, PPU_ARRAY_SIZE(operations), PPU_ARRAY_SIZE(widths));
+    compute_all(*state, operations, PPU_ARRAY_SIZE(operations));
 }
 
-/* Of whole words: elements of others have no place of their own. */
 static void vectors_of_wide_integers_compute(void **state)
 {
-    compute_all(*state, vector_operations, PPU_ARRAY_SIZE(vector_operations), 2);
+    compute_all(*state, vector_operations, PPU_ARRAY_SIZE(vector_operations));
+}
+
+/* ---- vectors whose elements are no whole registers ---- */
+
+#define MOST_PACKED 64u /* bytes */
+
+static wide bits_at(const uint8_t *bytes, uint32_t at, uint32_t bits)
+{
+    wide value = 0;
+
+    for (uint32_t i = 0; i < bits; i++) {
+        value |= (wide)(bytes[(at + i) / 8] >> (at + i) % 8 & 1) << i;
+    }
+    return value;
+}
+
+/* The elements in turn, and one more each; beside them the same bits as an integer. */
+static void load_packed(struct device *device, uint32_t elements, uint32_t bits)
+{
+    char order[120] = "", ones[160] = "", text[1500];
+
+    for (uint32_t e = 0; e < elements; e++) {
+        snprintf(order + strlen(order), sizeof(order) - strlen(order), "%si32 %u", e ? ", " : "", elements - 1 - e);
+        snprintf(ones + strlen(ones), sizeof(ones) - strlen(ones), "%si%u %s", e ? ", " : "", bits,
+                 bits > 1 ? "1" : "true");
+    }
+    snprintf(text, sizeof(text),
+             MODULE "define spir_kernel void @k(ptr addrspace(1) %%out, ptr addrspace(1) %%in) {\n"
+                    "%%a = load <%1$u x i%2$u>, ptr addrspace(1) %%in, align 4\n"
+                    "%%b = shufflevector <%1$u x i%2$u> %%a, <%1$u x i%2$u> poison, <%1$u x i32> <%4$s>\n"
+                    "%%c = add <%1$u x i%2$u> %%b, <%5$s>\n"
+                    "store <%1$u x i%2$u> %%c, ptr addrspace(1) %%out, align 4\n"
+                    "%%d = bitcast <%1$u x i%2$u> %%a to i%3$u\n"
+                    "%%p = getelementptr i8, ptr addrspace(1) %%out, i64 64\n"
+                    "store i%3$u %%d, ptr addrspace(1) %%p, align 4\nret void\n}\n",
+             elements, bits, elements * bits, order, ones);
+    load_text(device, text);
+}
+
+/* They lie in memory bit by bit, one behind the other. */
+static void odd_vectors_are_packed(void **state)
+{
+    static const uint32_t odd[] = { 1, 3, 12, 24, 33, 48, 72, 100 };
+    struct device *device = *state;
+
+    for (uint32_t k = 0; k < 3 * PPU_ARRAY_SIZE(odd); k++) {
+        const uint32_t bits = odd[k / 3], elements = k % 3 + 2, bytes = (bits * elements + 7) / 8;
+        device->variant = &device_variants[k % device_variant_count];
+        load_packed(device, elements, bits);
+        device_kernel(device, "k");
+        uint8_t *out = device_buffer(device, 0, 2 * MOST_PACKED), *in = device_buffer(device, 1, MOST_PACKED);
+        memset(out, FILL, 2 * MOST_PACKED);
+        for (uint32_t i = 0; i < MOST_PACKED; i++) {
+            in[i] = (uint8_t)(i * 57 + 0xb1);
+        }
+        device_run(device, 1, 1, 1, 1);
+        for (uint32_t e = 0; e < elements; e++) {
+            const wide wanted = (bits_at(in, (elements - 1 - e) * bits, bits) + 1) & mask_of(bits);
+            if (bits_at(out, e * bits, bits) != wanted ||
+                bits_at(out + MOST_PACKED, e * bits, bits) != bits_at(in, e * bits, bits)) {
+                fail_msg("element %u of %u of %u bits differs (%s)", e, elements, bits, device->variant->name);
+            }
+        }
+        assert_int_equal(out[bytes], FILL);
+        assert_int_equal(out[MOST_PACKED + bytes], FILL);
+    }
 }
 
 /* Sixteen words are four integers and two, are loaded and stored as such, and an element of them is its words. */
@@ -537,6 +601,8 @@ int main(void)
         { "integers of more than 64 bits are computed in words [A7]", wide_integers_compute, device_setup,
           device_teardown, NULL },
         { "vectors of such integers are computed in words [A7]", vectors_of_wide_integers_compute, device_setup,
+          device_teardown, NULL },
+        { "vectors of integers of any width lie packed in memory [A7]", odd_vectors_are_packed, device_setup,
           device_teardown, NULL },
         { "words are vectors of such integers, and back [A7]", vectors_of_wide_integers_are_words, device_setup,
           device_teardown, NULL },
