@@ -36,6 +36,8 @@
 MAKEFLAGS += --no-builtin-rules --no-builtin-variables --no-print-directory
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
+# A shell for each line of a recipe would be three more for each object. What follows a line that fails is not run: -e.
+.ONESHELL:
 .DELETE_ON_ERROR:
 .SUFFIXES:
 .DEFAULT_GOAL := all
@@ -127,8 +129,7 @@ ppu_folder = $(if $(filter $(1),$(FOLDERS)),,$(shell mkdir -p $(1))$(eval FOLDER
 FOLDERS :=
 ppu_same = $(and $(findstring x$(1)x,x$(2)x),$(findstring x$(2)x,x$(1)x))
 
-# Outputs get their names when they are complete, so that two runs of make in one checkout do no harm. Each line of a
-# recipe has a shell of its own, hence the process that is the same for all: make.
+# Outputs get their names when they are complete, so that two runs of make in one checkout do no harm.
 pid := $(shell echo $$PPID)
 
 # $(call ppu_compile,VARIANT,NAME,SOURCES,CFLAGS)
@@ -136,7 +137,7 @@ define ppu_compile
 $(call ppu_record,$(BUILD)/$(1)/record/$(2).flags,$(CFLAGS_COMMON) $(CFLAGS_$(1)) $(4))
 $(call ppu_objects,$(1),$(2),$(3)): $(BUILD)/$(1)/obj/$(2)/%.o: % $(BUILD)/$(1)/record/$(2).flags
 	$$(call say,CC,$$< ($(1)))
-	$(Q)mkdir -p $$(@D)
+	$(Q)[ -d $$(@D) ] || mkdir -p $$(@D)
 	$(Q)$(CCACHE) $(or $(CC_$(1)),$(CC)) $(CFLAGS_COMMON) $(CFLAGS_$(1)) $(4) $$(FLAGS_$$<) $$(FLAGS_$(1)_$$<) -MMD -MP -MT $$@ -MF $$@.d -c $$< -o $$@.$$(pid)
 	$(Q)mv $$@.$$(pid) $$@
 -include $(addsuffix .d,$(call ppu_objects,$(1),$(2),$(3)))
@@ -315,8 +316,7 @@ endef
 # NAME, source, flags
 LIST_units = $(foreach u,$(UNITS),$(foreach s,$(UNIT_SOURCES_$(u)),$(u)$(tab)$(s)$(tab)$(strip $(CFLAGS_COMMON) $(UNIT_FLAGS_$(u)))$(newline)))
 $(patsubst %,$(BUILD)/%.list,tests check coverage fuzz lint units): $(BUILD)/%.list: FORCE
-	$(file >$@.new,$(LIST_$*))
-	$(Q)cmp -s $@.new $@ && rm $@.new || mv $@.new $@
+	$(Q)$(file >$@.new,$(LIST_$*))cmp -s $@.new $@ && rm $@.new || mv $@.new $@
 
 .PHONY: test
 test: $(TEST_TARGETS) $(BUILD)/tests.list ## build and run every test (T=word: only those with the word in their name)
@@ -340,8 +340,7 @@ requirements: $(TEST_TARGETS) $(BUILD)/tests.list ## run the tests, then print o
 
 .PHONY: bench
 bench: $(BENCH_TARGETS) ## run the benchmarks: a table, and build/bench.json (T=word; COLD=1: the set-up from nothing too)
-	$(file >$(BUILD)/bench.list,$(BENCH_LINES))
-	$(Q)tests/bench/run --list $(BUILD)/bench.list --results $(BUILD)/bench.json
+	$(Q)$(file >$(BUILD)/bench.list,$(BENCH_LINES))tests/bench/run --list $(BUILD)/bench.list --results $(BUILD)/bench.json
 
 # Without T= there is nothing to build: the targets are listed.
 FUZZ_WANTED := $(if $(filter fuzz%,$(MAKECMDGOALS)),$(filter $(if $(filter all,$(T)),%,$(addprefix $(BUILD)/fuzz/tests/,$(T))),$(FUZZ_PROGRAMS)))

@@ -9,7 +9,7 @@ $(BUILD)/fuzz/dap.image: tests/fuzz/dap.cl $(BUILD)/plain/tools/ppucc | $(OPENCL
 	$(Q)mv $@.$(pid) $@
 $(BUILD)/fuzz/dap.image.o: $(BUILD)/fuzz/dap.image
 	$(call say,LD,$@)
-	$(Q)cd $(@D) && ld -r -b binary -z noexecstack -o $(@F).$(pid) $(<F)
+	$(Q)(cd $(@D) && ld -r -b binary -z noexecstack -o $(@F).$(pid) $(<F))
 	$(Q)mv $@.$(pid) $@
 PREREQS_fuzz-dap := $(BUILD)/fuzz/dap.image.o
 FUZZ_DAP_WRAPPED := $(foreach f,start_program waitpid kill door_open door_serve door_close box_open box_close box_ask box_done box_events box_view,-Wl,--wrap=$(f))
