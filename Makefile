@@ -64,6 +64,11 @@ CCACHE := ccache
 export CCACHE_DIR := $(or $(PPU_CACHE),$(or $(XDG_CACHE_HOME),$(HOME)/.cache)/ppu)/ccache
 export CCACHE_MAXSIZE := 4G
 export CCACHE_NOHASHDIR := 1
+# What has not been compiled before is compiled at once, instead of preprocessing first to look a second time. So the compiler
+# must say all that it reads; of that make is told what is ours, as it would look at 100 dates for each object.
+export CCACHE_DEPEND := 1
+DEPENDENCIES = -MD -MP -MT $@ -MF $@.d
+own_dependencies = sed -i -E 's|[ ][^ ]*/usr/[^ ]*||g; /^ ?\\$$/d; /^[^ ]*\/usr\/.*:$$/d' $@.d
 BUILD := build
 VARIANTS := plain asan tsan fuzz coverage
 
@@ -138,7 +143,8 @@ $(call ppu_record,$(BUILD)/$(1)/record/$(2).flags,$(CFLAGS_COMMON) $(CFLAGS_$(1)
 $(call ppu_objects,$(1),$(2),$(3)): $(BUILD)/$(1)/obj/$(2)/%.o: % $(BUILD)/$(1)/record/$(2).flags
 	$$(call say,CC,$$< ($(1)))
 	$(Q)[ -d $$(@D) ] || mkdir -p $$(@D)
-	$(Q)$(CCACHE) $(or $(CC_$(1)),$(CC)) $(CFLAGS_COMMON) $(CFLAGS_$(1)) $(4) $$(FLAGS_$$<) $$(FLAGS_$(1)_$$<) -MMD -MP -MT $$@ -MF $$@.d -c $$< -o $$@.$$(pid)
+	$(Q)$(CCACHE) $(or $(CC_$(1)),$(CC)) $(CFLAGS_COMMON) $(CFLAGS_$(1)) $(4) $$(FLAGS_$$<) $$(FLAGS_$(1)_$$<) $$(DEPENDENCIES) -c $$< -o $$@.$$(pid)
+	$(Q)$$(own_dependencies)
 	$(Q)mv $$@.$$(pid) $$@
 -include $(addsuffix .d,$(call ppu_objects,$(1),$(2),$(3)))
 COMPILED += $(call ppu_objects,$(1),$(2),$(3))
