@@ -78,6 +78,12 @@ def test_ppu_is_listed():
         assert done.stderr == "", done.stderr
 
 
+def test_system_calls_keep_the_tlb():
+    done = guest_run("dmesg")
+    assert done.returncode == 0 and "Linux version" in done.stdout, done
+    assert "detected: Kernel page table isolation" not in done.stdout, done.stdout
+
+
 def test_several_at_once():
     """Started in the same way from the same checkout, as a class does."""
     crowd = [subprocess.Popen([TOP / "tools/guest-run", "--env", "SAID=", guests.PROGRAMS / "echo", str(number), f"guest {number}"],
@@ -189,6 +195,7 @@ tap.main([
     ("the standard streams have their names in /dev", test_standard_streams_have_names),
     ("with --deterministic a program's output and status come by the console", test_deterministic),
     ("the PPU is on the PCI bus, with vfio-pci as its driver where there is an IOMMU [A1]", test_ppu_is_listed),
+    ("system calls keep the TLB: the kernel's page tables are not its own alone", test_system_calls_keep_the_tlb),
     ("a boot is shown on a terminal", test_progress),
     ("guests that run at once from one checkout have a console each", test_several_at_once),
     ("a guest that takes too long is ended", test_time_limit),
