@@ -22,6 +22,7 @@ sys.path.insert(0, str(TOP / "tests"))
 import tap  # noqa: E402
 
 RUN = TOP / "tools/fresh/run"
+SMALL = ("README.md", "tools/fresh", "tools/setup/progress.sh", "tests/bench/setup.py")
 MARK = "3141592"  # seconds that nobody else sleeps
 
 
@@ -33,14 +34,18 @@ def module():
 
 
 class Cache:
-    """A cache that holds an archive of such a root."""
+    """A cache that holds an archive of such a root, and a checkout of what makes and enters roots alone: a clone of it is
+    made at once. `top`: the checkout to use instead.
+    """
 
-    def __init__(self, script, apt="true"):
+    def __init__(self, script, apt="true", top=None):
         self.scripts = {"make": script, "apt-get": apt}
+        self.top = top
 
     def __enter__(self):
         self.directory = tempfile.TemporaryDirectory()
         self.path = Path(self.directory.name)
+        self.top = self.top or self.checkout()
         root = self.path / "root"
         for folder in ("proc", "sys", "dev", "etc", "root", "tmp", "bin"):
             (root / folder).mkdir(parents=True)
@@ -59,13 +64,22 @@ class Cache:
     def __exit__(self, *_):
         self.directory.cleanup()
 
+    def checkout(self):
+        top = self.path / "checkout"
+        for name in SMALL:
+            (top / name).parent.mkdir(parents=True, exist_ok=True)
+            (shutil.copytree if (TOP / name).is_dir() else shutil.copy)(TOP / name, top / name)
+        for words in "init", "add .", "-c user.name=a -c user.email=a@example.com commit -m all":
+            subprocess.run(["git", *words.split()], cwd=top, check=True, capture_output=True)
+        return top
+
     @staticmethod
     def copy(source, target):
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(source, target)
 
     def start(self, *arguments):
-        return subprocess.Popen([RUN, "--only", "make demo", "--log", self.path / "logs", *arguments], stdin=subprocess.DEVNULL,
+        return subprocess.Popen([self.top / "tools/fresh/run", "--only", "make demo", "--log", self.path / "logs", *arguments], stdin=subprocess.DEVNULL,
                                 stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=self.environment())
 
     def environment(self):
@@ -112,7 +126,7 @@ def test_commands_of_the_readme():
 
 
 def test_success():
-    with Cache('echo "it was: $*"; [ -f README.md ] && [ "$PWD" = /root/ppu ]') as cache:
+    with Cache('echo "it was: $*"; [ -f tests/infra/test_fresh.py ] && [ "$PWD" = /root/ppu ]', top=TOP) as cache:
         status, printed = cache.run()
         assert status == 0 and re.search(r"make demo \.\.\. ok, \d+ s .*: it was: demo$", printed, re.M), printed
         assert printed.endswith("1 passed, 0 failed\n"), printed
@@ -148,7 +162,7 @@ def test_possible():
 
 def test_rows_from_nothing():
     with Cache('echo "3 passed, 0 failed"') as cache:
-        done = subprocess.run([TOP / "tests/bench/setup.py"], capture_output=True, text=True, env=cache.environment(), timeout=100)
+        done = subprocess.run([cache.top / "tests/bench/setup.py"], capture_output=True, text=True, env=cache.environment(), timeout=100)
         rows = [json.loads(line) for line in done.stdout.splitlines()]
         assert done.returncode == 0, done.stderr
         assert [(row["name"], row["budget"]) for row in rows] == [("setup.cold_demo_s", 360), ("setup.cold_test_s", 1200)], rows
