@@ -366,6 +366,17 @@ static bool copy_work(struct work *to, const struct work *from)
     return true;
 }
 
+/* The longest list of a command: the caller's events, its sync points, all commands before it, and one more. */
+static size_t most_waits(const struct _cl_command_buffer_khr *buffer, cl_uint given)
+{
+    size_t points = 0;
+
+    for (cl_uint i = 0; i < buffer->count; i++) {
+        points = PPU_MAX(points, buffer->recorded[i].waits);
+    }
+    return given + points + buffer->count + 1;
+}
+
 /* All that needs memory of the host's, before the first command is taken. */
 static struct playback *playback_new(const struct _cl_command_buffer_khr *buffer, cl_uint given)
 {
@@ -377,7 +388,7 @@ static struct playback *playback_new(const struct _cl_command_buffer_khr *buffer
     }
     playback->count = buffer->count;
     playback->events = calloc(buffer->count + 1u, sizeof(playback->events[0]));
-    playback->waits = calloc((size_t)given + buffer->count + 1, sizeof(playback->waits[0]));
+    playback->waits = calloc(most_waits(buffer, given), sizeof(playback->waits[0]));
     playback->works = calloc(buffer->count + 1u, sizeof(playback->works[0]));
     bool room = playback->events && playback->waits && playback->works;
     while (room && copied < buffer->count && copy_work(&playback->works[copied], &buffer->recorded[copied].work)) {
@@ -393,10 +404,17 @@ static struct playback *playback_new(const struct _cl_command_buffer_khr *buffer
     return NULL;
 }
 
-/* The events that command `i` comes after: the caller's, those of its sync points, the last barrier before it, or all
- * before it when it is one that names none. Returns how many. */
+static bool is_loose(const struct _cl_command_queue *queue)
+{
+    return (queue->properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE) != 0;
+}
+
+/*
+ * The events that command `i` comes after: the caller's, those of its sync points, the last barrier before it, or all
+ * before it when it is one that names none; `chained`: the command before it. Returns how many.
+ */
 static cl_uint list_waits(const struct _cl_command_buffer_khr *buffer, const struct playback *playback, cl_uint i,
-                          const struct command *given)
+                          const struct command *given, bool chained)
 {
     const struct recorded *recorded = &buffer->recorded[i];
     cl_uint count = given->count, barrier = i;
@@ -406,6 +424,10 @@ static cl_uint list_waits(const struct _cl_command_buffer_khr *buffer, const str
     }
     for (cl_uint k = 0; k < recorded->waits; k++) {
         playback->waits[count++] = playback->events[recorded->on[k] - 1];
+    }
+    if (i > 0 && chained) {
+        playback->waits[count++] = playback->events[i - 1];
+        return count;
     }
     while (barrier > 0 && !buffer->recorded[barrier - 1].barrier) {
         barrier--;
@@ -420,10 +442,12 @@ static cl_uint list_waits(const struct _cl_command_buffer_khr *buffer, const str
     return count;
 }
 
-/* Takes all commands, and one that ends when they have. The rest is dropped after an error. */
+/* Takes all commands, and one that ends when they have. The rest is dropped after an error. What was recorded for a
+ * queue in order keeps this order in one that is not. */
 static cl_int play(cl_command_queue queue, const struct _cl_command_buffer_khr *buffer, struct playback *playback,
                    const struct command *given)
 {
+    const bool chained = is_loose(queue) && !is_loose(buffer->queue);
     cl_int error = CL_SUCCESS;
 
     for (cl_uint i = 0; i < buffer->count; i++) {
@@ -432,7 +456,7 @@ static cl_int play(cl_command_queue queue, const struct _cl_command_buffer_khr *
             continue;
         }
         const struct command command = { .type = buffer->recorded[i].type,
-                                         .count = list_waits(buffer, playback, i, given),
+                                         .count = list_waits(buffer, playback, i, given, chained),
                                          .events = playback->waits,
                                          .out = &playback->events[i] };
         error = queue_take(queue, &command, &playback->works[i]);

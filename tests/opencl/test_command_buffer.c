@@ -8,6 +8,7 @@
 
 #define ITEMS 256u
 #define BYTES (ITEMS * sizeof(cl_uint))
+#define BUILD "-cl-std=CL3.0 -DITEMS=256"
 #define NO_POINTS 0, NULL, NULL, NULL
 
 /* The extension's functions, as a program finds them. */
@@ -54,7 +55,12 @@ static struct functions find_functions(struct fixture *f)
 
 static const char step[] =
     "kernel void step(global uint *data, uint add) { uint i = get_global_id(0); data[i] = 3 * data[i] + add; }\n"
-    "kernel void count(global uint *data) { atomic_inc(data); }\n";
+    "kernel void count(global uint *data) { atomic_inc(data); }\n"
+    "kernel void late(global uint *data, uint turns) {\n"
+    "    uint x = turns;\n"
+    "    for (uint i = 0; i < turns; i++) { x = x * 3 + data[ITEMS]; }\n"
+    "    data[get_global_id(0)] = x != 1 ? 5 : 6;\n"
+    "}\n";
 
 static cl_uint first_of(cl_command_queue queue, cl_mem memory)
 {
@@ -79,7 +85,7 @@ static void commands_run_in_the_order_of_points(void **state)
         cl_command_queue queue = order == 0 ? f->queue : f->loose;
         cl_mem data = fixture_buffer(f, CL_MEM_READ_WRITE, BYTES, NULL);
         cl_mem result = fixture_buffer(f, CL_MEM_READ_WRITE, BYTES, NULL);
-        cl_kernel kernel = fixture_kernel(f, step, "step");
+        cl_kernel kernel = fixture_kernel_with(f, step, "step", BUILD);
         cl_sync_point_khr points[3] = { 0, 0, 0 };
         cl_int error = CL_SUCCESS;
         cl_command_buffer_khr buffer = call.create(1, &queue, NULL, &error);
@@ -209,6 +215,60 @@ static void shared_memory_is_recorded(void **state)
     clSVMFree(f->context, words);
 }
 
+/* What was recorded for a queue that is in order keeps this order in one that is not. */
+static void order_goes_with_the_recording(void **state)
+{
+    struct fixture *f = *state;
+    const struct functions call = find_functions(f);
+    const cl_uint nothing[ITEMS + 1] = { 0 }, turns = 200000;
+    const size_t global = ITEMS;
+    cl_mem data = fixture_buffer(f, CL_MEM_COPY_HOST_PTR, sizeof(nothing), (void *)(uintptr_t)nothing);
+    cl_mem result = fixture_buffer(f, CL_MEM_COPY_HOST_PTR, BYTES, (void *)(uintptr_t)nothing);
+    cl_kernel kernel = fixture_kernel_with(f, step, "late", BUILD);
+    cl_command_queue loose = f->loose;
+    cl_int error = CL_SUCCESS;
+    cl_command_buffer_khr buffer = call.create(1, &f->queue, NULL, &error);
+
+    check(error);
+    check(clSetKernelArg(kernel, 0, sizeof(data), &data));
+    check(clSetKernelArg(kernel, 1, sizeof(turns), &turns));
+    check(call.kernel(buffer, NULL, NULL, kernel, 1, NULL, &global, NULL, NO_POINTS));
+    check(call.copy(buffer, NULL, NULL, data, result, 0, 0, BYTES, NO_POINTS));
+    check(call.finalize(buffer));
+    check(call.enqueue(1, &loose, buffer, 0, NULL, NULL));
+    check(clFinish(loose));
+    assert_int_equal(first_of(f->queue, result), 5);
+    check(call.release(buffer));
+    check(clReleaseKernel(kernel));
+    check(clReleaseMemObject(result));
+    check(clReleaseMemObject(data));
+}
+
+/* A list may name one point many times. */
+static void points_are_repeated(void **state)
+{
+    struct fixture *f = *state;
+    const struct functions call = find_functions(f);
+    const cl_uint one = 1, two = 2;
+    cl_mem data = fixture_buffer(f, CL_MEM_READ_WRITE, BYTES, NULL);
+    cl_sync_point_khr point = 0, points[200];
+    cl_int error = CL_SUCCESS;
+    cl_command_buffer_khr buffer = call.create(1, &f->loose, NULL, &error);
+
+    check(error);
+    check(call.fill(buffer, NULL, NULL, data, &one, sizeof(one), 0, BYTES, 0, NULL, &point, NULL));
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(points); i++) {
+        points[i] = point;
+    }
+    check(call.fill(buffer, NULL, NULL, data, &two, sizeof(two), 0, BYTES, PPU_ARRAY_SIZE(points), points, NULL, NULL));
+    check(call.finalize(buffer));
+    check(call.enqueue(0, NULL, buffer, 0, NULL, NULL));
+    check(clFinish(f->loose));
+    assert_int_equal(first_of(f->queue, data), 2);
+    check(call.release(buffer));
+    check(clReleaseMemObject(data));
+}
+
 /* Without sync points, but for a barrier. */
 static void barrier_parts_what_is_beside_it(void **state)
 {
@@ -217,7 +277,7 @@ static void barrier_parts_what_is_beside_it(void **state)
     const cl_uint ones = 1, fives = 5;
     const size_t global = ITEMS;
     cl_mem data = fixture_buffer(f, CL_MEM_READ_WRITE, BYTES, NULL);
-    cl_kernel kernel = fixture_kernel(f, step, "step");
+    cl_kernel kernel = fixture_kernel_with(f, step, "step", BUILD);
     cl_int error = CL_SUCCESS;
     cl_command_buffer_khr buffer = call.create(1, &f->loose, NULL, &error);
 
@@ -253,7 +313,7 @@ static void many_are_in_flight(void **state)
     const size_t one = 1;
     const cl_uint zero = 0;
     cl_mem data = fixture_buffer(f, CL_MEM_READ_WRITE, sizeof(cl_uint), NULL);
-    cl_kernel kernel = fixture_kernel(f, step, "count");
+    cl_kernel kernel = fixture_kernel_with(f, step, "count", BUILD);
     cl_uint counted = 0;
     cl_int error = CL_SUCCESS, status = 0;
     cl_command_buffer_khr buffer = call.create(1, &f->loose, NULL, &error);
@@ -413,6 +473,8 @@ int main(void)
         cl_test("commands run in the order of their sync points, each time [F6]", commands_run_in_the_order_of_points),
         cl_test("every kind of transfer is recorded, and runs each time [F6]", every_transfer_is_recorded),
         cl_test("fills and copies of shared virtual memory are recorded [F6]", shared_memory_is_recorded),
+        cl_test("commands keep the order of the queue that they were recorded for [F6]", order_goes_with_the_recording),
+        cl_test("a list of sync points may repeat them [F6]", points_are_repeated),
         cl_test("a barrier parts what is before and behind it [F6]", barrier_parts_what_is_beside_it),
         cl_test("many enqueues are in flight at once [F6]", many_are_in_flight),
         cl_test("questions about a command buffer are answered [F6]", questions_are_answered),
