@@ -337,7 +337,8 @@ static void every_kind_agrees(void **state)
             const struct model *model = &world->models[n];
             check(clEnqueueReadImage(world->f->queue, model->image, CL_TRUE, origin, model->extent, 0, 0, got, 0, NULL,
                                      NULL));
-            if (memcmp(got, model->texels, model->extent[0] * model->extent[1] * model->extent[2] * world->texel)) {
+            const size_t bytes = model->extent[0] * model->extent[1] * model->extent[2] * world->texel;
+            if (memcmp(got, model->texels, bytes) != 0) {
                 fail_msg("round %u, %s, texels of %zu bytes", round, kinds[n].name, world->texel);
             }
         }
