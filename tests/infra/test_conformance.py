@@ -56,6 +56,23 @@ done
 """
 
 
+# Runs a program as the guest does: the share has the name that it has there.
+GUEST_RUN = """#!/usr/bin/env python3
+import os, sys
+words, options = sys.argv[1:], {}
+while words[0].startswith("--"):
+    name = words.pop(0)
+    options.setdefault(name, []).append("" if name == "--opencl" else words.pop(0))
+for variable in options["--env"]:
+    name, value = variable.split("=", 1)
+    os.environ[name] = value.replace("/share/", options["--share"][0] + "/")
+assert "--opencl" in options and options["--guest"] == ["arm64"], options
+print("in the guest", file=sys.stderr)
+os.environ["OCL_ICD_VENDORS"] = ""
+os.execv(words[0], words)
+"""
+
+
 class Scratch:
     def __init__(self, folder):
         self.folder, self.page, self.bin = Path(folder), Path(folder, "page.md"), Path(folder, "bin")
@@ -66,6 +83,10 @@ class Scratch:
         self.write("cmake", CMAKE)
         self.write("ninja", "")
         self.write("program", PROGRAM)
+        self.write("aarch64-linux-gnu-g++", "")
+        Path(folder, "script/tools").mkdir(parents=True)
+        Path(folder, "script/tools/guest-run").write_text(GUEST_RUN)
+        Path(folder, "script/tools/guest-run").chmod(0o755)
 
     def write(self, name, text):
         Path(self.bin, name).write_text(text)
@@ -73,6 +94,8 @@ class Scratch:
 
     def run(self, *words, suites="suites", limit=8, pocl="/nowhere/pocl.icd"):
         script = re.sub(r"(\[.*\]), \d+\),$", rf"\1, {limit}),", (TOP / "tests/opencl/conformance").read_text(), flags=re.MULTILINE)
+        script = re.sub(r'^GUEST_TESTS = \[$', 'GUEST_TESTS = [("vectors", ["bad", "crash", "good", "-w"], 8),', script,
+                        flags=re.MULTILINE)
         script = re.sub(r'^POCL = .*$', f'POCL = "{pocl}"', script, flags=re.MULTILINE)
         Path(self.folder, "script/tests/opencl").mkdir(parents=True, exist_ok=True)
         path = Path(self.folder, "script/tests/opencl/conformance")
@@ -273,6 +296,28 @@ def beside_pocl(scratch):
     assert done.returncode == 2 and "install Debian's package pocl-opencl-icd" in done.stderr, done
 
 
+@in_scratch
+def in_guest(scratch):
+    scratch.write("program", NO_HANG)
+    scratch.run("pipes")
+    done = scratch.run("--guest", "vectors")
+    results = json.loads(Path(scratch.folder, "build/guest-results.json").read_text())["vectors"]
+    assert results["arguments"] == ["-w"] and results["results"] == {
+        "good": ["pass", "ERROR: of good"], "bad": ["fail", "ERROR: of bad"], "crash": ["fail", "killed by SIGSEGV"]
+    }, results
+    assert done.returncode == 1 and "FAIL   vectors: 1 passed, 2 failed" in done.stdout, done
+    assert "in the guest" in Path(scratch.folder, "build/vectors-guest.log").read_text()
+    rows = (r"^\| pipes +\| 4 +\| 1 +\| 2 +\| 1 +\| 0 ", r"^\| vectors +\| 3 +\| 1 +\| 2 +\| 0 +\| 0 ")
+    for kept in ("results.json", "guest-results.json"):  # a fresh checkout has the page alone
+        page = scratch.page.read_text()
+        native, guest = page.split("## In the guest")
+        assert re.search(rows[0], native, re.MULTILINE) and re.search(rows[1], guest, re.MULTILINE), page
+        assert "- vectors: `bad`: ERROR: of bad" in guest.split("## What failed")[0], page
+        assert "vectors" not in guest.split("## What failed")[1], page
+        Path(scratch.folder, "build", kept).unlink()
+        scratch.run("subgroups")
+
+
 tap.main([
     ("a folder that is no suite is named", no_suite),
     ("a test that there is not is named", no_such_test),
@@ -286,5 +331,6 @@ tap.main([
     ("the document of another suite counts for nothing", another_suite_than_the_page),
     ("times are told beside pocl's, of what passes on both", beside_pocl),
     ("times of some subtests are told with their names", some_beside_pocl),
+    ("what runs in the guest has results of its own, and a part of the document", in_guest),
     ("a program that does not start fails with all its subtests", does_not_start),
 ])
