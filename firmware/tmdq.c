@@ -41,7 +41,8 @@ void tmdq_open_group(uint32_t context)
 void tmdq_move(uint32_t context, ppu_vram_t words, uint32_t count)
 {
     ppu_task_t *moved = hal_vram(words);
-    memcpy(moved, hosts[context].last_task, counts[context] * sizeof(moved[0]));
+    /* The driver may name some of the words of before again. */
+    memmove(moved, hosts[context].last_task, counts[context] * sizeof(moved[0]));
     hosts[context].last_task = moved;
     counts[context] = (uint16_t)count;
 }

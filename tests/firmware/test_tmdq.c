@@ -14,6 +14,7 @@
 #include "firmware/hal.h"
 #include "firmware/task.h"
 #include "firmware/tmdq.h"
+#include "ppu/macros.h"
 #include "tests/firmware/mock_hal.h"
 #include "tests/firmware/orders.h"
 #include "tests/firmware/random.h"
@@ -217,8 +218,40 @@ static void two_launchers_against_two_completions(void **state)
 
 #define MOST_STREAMS 300u
 
-/* Many streams and tasks, launched and completed in random order, against a list for each stream. Now and then there
- * are more streams, and the words of all are elsewhere. */
+/*
+ * Now and then there are more streams, and the words of all are elsewhere, or some words further up, or as many as
+ * before some words further down. *at: where they are.
+ */
+static void move_words(uint32_t *at, uint64_t *seed)
+{
+    static uint32_t apart;
+    const uint32_t before = tmdq_count(2), end = *at + before * 4;
+    uint32_t count = before + random_below(seed, MOST_STREAMS - before + 1), to;
+
+    switch (random_below(seed, 3)) {
+    case 0:
+        to = layout.heap_base + (++apart) * 2 * MOST_STREAMS * 4;
+        memset(hal_vram((ppu_vram_t){ to }), 0, MOST_STREAMS * 4);
+        break;
+    case 1:
+        to = *at + random_below(seed, before) * 4;
+        memset(hal_vram((ppu_vram_t){ end }), 0, to + count * 4 - PPU_MIN(end, to + count * 4));
+        break;
+    default:
+        count = before;
+        to = *at - random_below(seed, before) * 4;
+        break;
+    }
+    tmdq_move(2, (ppu_vram_t){ to }, count);
+    for (uint32_t word = *at; word < end; word += 4) { /* they are the driver's again */
+        if (word < to || word >= to + count * 4) {
+            memset(hal_vram((ppu_vram_t){ word }), 0x5a, 4);
+        }
+    }
+    *at = to;
+}
+
+/* Many streams and tasks, launched and completed in random order, against a list for each stream. */
 static void random_history(void **state)
 {
     (void)state;
@@ -228,13 +261,12 @@ static void random_history(void **state)
     memset(length, 0, sizeof(length));
     task_init();
     tmdq_init();
+    uint32_t at = layout.heap_base + MOST_STREAMS * 4;
+    memset(hal_vram((ppu_vram_t){ at }), 0, MOST_STREAMS * 4);
+    tmdq_move(2, (ppu_vram_t){ at }, tmdq_count(2));
     for (uint32_t i = 0; i < 200000; i++) {
-        if (i % 10000 == 9999 && tmdq_count(2) < MOST_STREAMS) {
-            uint32_t count = tmdq_count(2) + random_below(&seed, MOST_STREAMS - tmdq_count(2) + 1);
-            ppu_vram_t words = { layout.heap_base + (i / 10000 + 1) * MOST_STREAMS * 4 };
-            memset(hal_vram(words), 0, MOST_STREAMS * 4);
-            tmdq_move(2, words, count);
-            memset(hal_vram((ppu_vram_t){ words.off - MOST_STREAMS * 4 }), 0x5a, MOST_STREAMS * 4);
+        if (i % 10000 == 9999) {
+            move_words(&at, &seed);
         }
         uint32_t stream = random_below(&seed, tmdq_count(2));
         if (random_below(&seed, 2) == 0) {
