@@ -44,6 +44,7 @@ $(eval $(call engine_test,pool,asan tsan plain))
 $(eval $(call engine_test,work_clock,asan plain))
 $(eval $(call engine_test,litmus))
 $(eval $(call engine_test,pending_adds,asan plain))
+$(eval $(call engine_test,in_place,asan tsan plain))
 $(eval $(call engine_test,progress))
 RUNTIME_engine-tier := $(TIER_MODULE) $(BUILD)/plain/tools/ppu-translator
 TIMEOUT_engine-tier := 240

@@ -607,15 +607,14 @@ static const char *const segment_kernels[] = {
     "mad v9, v16, v17, v9\nadd v9, v9, v18\nmad v8, v19, v20, v8\nmad v9, v21, v22, v9\n" KEEP,
     /* stores in rows, by some lanes, wherever, of several lanes to one place; then they are looked at */
     SEGMENTS
-    "lds.b32 v8, [v2+1024]\nlds.b32 v9, [v2]\nmul v4, v1, 5\nand v4, v4, 127\nshl v4, v4, 2\nisetp.gt p0, v8, v9\n"
-    "shr v5, v1, 2\nshl v5, v5, 3\n@p0 sts.b32 v8, [v2+2048]\nsts.b32 v9, [v4]\n@!p0 sts.b64 v8, [v5+512]\n"
-    "sts.u8 v8, [v1+3072]\n@p0 sts.u16 v9, [v4+1024]\nbar 0\nlds.b32 v10, [v4]\nlds.b64 v12, [v5+512]\n"
-    "lds.u8 v14, [v1+3072]\nlds.u16 v15, [v4+1024]\nlds.b32 v16, [v2+2048]\nadd v8, v10, v12\nadd v9, v13, v14\n"
-    "xor v8, v8, v15\nxor v9, v9, v16\n" KEEP,
-    SEGMENTS
-    "lds.b32 v8, [v2]\nmov v9, v1\nmov v10, v8\nmov v11, v0\nand v4, v1, 63\nxor v5, v4, 21\nshl v5, v5, 4\n"
-    "sts.b128 v8, [v5+2048]\nsts.b64 v10, [v5+2056]\nbar 0\nshl v6, v4, 4\nlds.b128 v12, [v6+2048]\nadd v8, v12, v13\n"
-    "mul v9, v14, 3\nadd v9, v9, v15\nxor v9, v9, v8\nadd v8, v8, 1\n" KEEP,
+    "lds.b32 v8, [v2+1024]\nlds.b32 v9, [v2]\nmul v4, v1, 5\nand v4, v4, 255\nshl v4, v4, 2\nisetp.gt p0, v8, v9\n"
+    "shr v5, v1, 2\nshl v5, v5, 3\nshr v6, v4, 1\nbar 0\n@p0 sts.b32 v8, [v2+2048]\nsts.b32 v9, [v4]\n"
+    "@!p0 sts.b64 v8, [v5+1024]\nsts.u8 v8, [v1+3072]\n@p0 sts.u16 v9, [v6+1536]\nbar 0\nlds.b32 v10, [v4]\n"
+    "lds.b64 v12, [v5+1024]\nlds.u8 v14, [v1+3072]\nlds.u16 v15, [v6+1536]\nlds.b32 v16, [v2+2048]\n"
+    "add v8, v10, v12\nadd v9, v13, v14\nxor v8, v8, v15\nxor v9, v9, v16\n" KEEP,
+    SEGMENTS "lds.b32 v8, [v2]\nmov v9, v1\nmov v10, v8\nmov v11, v0\nxor v5, v1, 21\nshl v5, v5, 4\nbar 0\n"
+             "sts.b128 v8, [v5]\nsts.b64 v10, [v5+8]\nbar 0\nshl v6, v1, 4\nlds.b128 v12, [v6]\nadd v8, v12, v13\n"
+             "mul v9, v14, 3\nadd v9, v9, v15\nxor v9, v9, v8\nadd v8, v8, 1\n" KEEP,
     /* a loop with barriers: registers, scalars and predicates go round */
     SEGMENTS
     "mov v8, 0\nmov v9, 1\nmov s8, 1\nround: bar 0\nsub v4, v1, s8\nisetp.ge p1, v4, 0\nmax v4, v4, 0\nshl v4, v4, 2\n"

@@ -25,6 +25,13 @@ void sm_cta_came(struct sm *sm, struct sm_cta *cta);
 bool sm_leave(struct sm *sm, struct sm_cta *cta);
 /* Returns the room that is left for another CTA. */
 struct dist_room sm_room(const struct sm *sm);
+/* The CTA, all of whose warps have ended, leaves its place, its registers and its shared memory to the next of its
+ * task. */
+void sm_cta_replace(struct sm *sm, struct sm_cta *cta, const struct dist_cta *next);
+/* All warps of the CTA have ended: others have its room. */
+void sm_cta_end(struct sm *sm, struct sm_cta *cta);
+/* A CTA has ended: what its program is may be known better. */
+void sm_learn(struct sm *sm, const struct sm_cta *cta);
 /* Gives back what a CTA holds on the SM; sm_cta.used is false afterwards. */
 void sm_cta_free(struct sm *sm, struct sm_cta *cta);
 /* Puts a CTA whose `cta` and `warp` are set onto the SM; its warps get their start state. */
@@ -33,6 +40,8 @@ void sm_cta_place(struct sm *sm, struct sm_cta *cta);
 void sm_cta_begin(struct sm *sm, struct sm_cta *cta);
 /* Gives a warp of a CTA its start state: `warp[number]` and the CTA's size are set. */
 void sm_warp_start(struct sm *sm, struct sm_cta *cta, uint32_t number);
+/* The warp whose turn comes next, round robin. */
+uint32_t sm_warp_behind(const struct sm *sm, uint32_t index);
 /* `ctas` more of the task's CTAs are here, all wide or none: 1, or as many as -1 modulo 2^32. */
 void sm_count_room(struct sm *sm, const struct dist_task *task, bool wide, uint32_t ctas);
 

@@ -199,6 +199,17 @@ void sm_file_take(struct sm *sm, struct sm_cta *cta)
     take_block(sm, SM_FILE_TOKENS, &cta->block[SM_FILE_TOKENS], task->cta_tokens, start);
 }
 
+void sm_file_renew(struct sm *sm, const struct sm_cta *cta)
+{
+    const bool written = sm->program.start == cta->cta.task->start && sm->program.writes_first;
+
+    for (uint32_t id = 0; id < SM_FILE_OWN; id++) {
+        if (id != SM_FILE_VREGS || !written) {
+            sm_file_clear(sm->file[id].bytes + cta->block[id].off, cta->block[id].len);
+        }
+    }
+}
+
 void sm_file_shade(const struct sm *sm)
 {
     for (uint32_t id = 0; id < SM_FILE_OWN; id++) {

@@ -47,6 +47,8 @@ void sm_file_free(struct sm *sm);
 /* Room in all files for a CTA that fits by count; other CTAs' blocks may move. */
 void sm_file_take(struct sm *sm, struct sm_cta *cta);
 void sm_file_give(struct sm *sm, struct sm_cta *cta);
+/* The next CTA of a task begins with the blocks of one that has ended. */
+void sm_file_renew(struct sm *sm, const struct sm_cta *cta);
 /* CTAs have other blocks than before, which lie where sm->cta says: what is nobody's is forbidden (see below). */
 void sm_file_shade(const struct sm *sm);
 

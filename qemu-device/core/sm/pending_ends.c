@@ -11,8 +11,6 @@
 #include "qemu-device/core/sm/pending_adds.h"
 #include "qemu-device/core/sm/sm.h"
 
-#include <string.h>
-
 void pending_ends_hold(struct sm *sm, const struct dist_cta *ended, const uint64_t count[PPU_COUNTERS])
 {
     struct dist_ends *const ends = &sm->ends;
@@ -21,7 +19,7 @@ void pending_ends_hold(struct sm *sm, const struct dist_cta *ended, const uint64
         pending_ends_report(sm);
     }
     ends->cta[ends->held] = *ended;
-    memcpy(ends->count[ends->held++], count, sizeof(ends->count[0]));
+    pending_ends_copy(ends->count[ends->held++], count);
     if (sm->core->debug.history) { /* which CTA comes next must not depend on when nobody looked */
         pending_ends_report(sm);
     }

@@ -483,6 +483,17 @@ uint64_t sm_whole_ctas(struct core *core)
     return ctas;
 }
 
+uint64_t sm_replaced_ctas(struct core *core)
+{
+    const struct sm_pool *pool = *core_sm_pool(core);
+    uint64_t ctas = 0;
+
+    for (uint32_t i = 0; i < pool->sms; i++) {
+        ctas += __atomic_load_n(&pool->sm[i].replaced_ctas, __ATOMIC_RELAXED);
+    }
+    return ctas;
+}
+
 uint64_t sm_count(struct core *core, uint32_t sm, enum ppu_counter counter)
 {
     const struct sm_pool *pool = *core_sm_pool(core);

@@ -29,8 +29,9 @@ uint64_t sm_time_ns(struct core *core, uint32_t context); /* spent on an address
 uint64_t sm_count(struct core *core, uint32_t sm, enum ppu_counter counter); /* since reset [any] */
 /* What the SMs of a GPC have found in what they share, since reset; 0 without a model of the caches [any] */
 uint64_t sm_gpc_count(struct core *core, uint32_t gpc, enum gpc_counter counter);
-uint64_t sm_translations(struct core *core);                  /* of loops to code of the host, that were made [any] */
-uint64_t sm_whole_ctas(struct core *core);                    /* that were run without being placed (whole.h) [any] */
+uint64_t sm_translations(struct core *core);  /* of loops to code of the host, that were made [any] */
+uint64_t sm_whole_ctas(struct core *core);    /* that were run without being placed (whole.h) [any] */
+uint64_t sm_replaced_ctas(struct core *core); /* that left their place to the next of their task (in_place.h) [any] */
 void sm_pool_text(struct core *core, char *buf, size_t size); /* for core_state_text() [lock] */
 /* State of the SM side; core.c keeps the pointer. */
 struct sm_pool **core_sm_pool(struct core *core); /* [any] */

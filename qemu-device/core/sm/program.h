@@ -15,8 +15,9 @@ struct program {
     bool writes_first;
     struct prologue prologue;
     struct program_straight straight;
-    bool whole;     /* its straight code was entered, and a translation of it ends each warp */
-    uint32_t ended; /* CTAs that have ended: with each power of two more of the program may be known */
+    bool whole;         /* its straight code was entered, and a translation of it ends each warp */
+    uint32_t cta_insns; /* of the CTA that ended last */
+    uint32_t ended;     /* CTAs that have ended: with each power of two more of the program may be known */
 };
 
 #endif

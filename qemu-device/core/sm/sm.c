@@ -32,6 +32,7 @@
 #include "qemu-device/core/sm/file.h"
 #include "qemu-device/core/sm/gpc.h"
 #include "qemu-device/core/sm/lanes.h"
+#include "qemu-device/core/sm/lot.h"
 #include "qemu-device/core/sm/mode.h"
 #include "qemu-device/core/sm/pending_ends.h"
 #include "qemu-device/core/sm/pool.h"
@@ -48,7 +49,6 @@
 #include "qemu-device/core/sm/turn.h"
 #include "qemu-device/core/sm/warp.h"
 #include "qemu-device/core/sm/warp_trace.h"
-#include "qemu-device/core/sm/whole.h"
 #include "qemu-device/core/tier/heads.h"
 
 #include <stdlib.h>
@@ -200,11 +200,11 @@ void sm_count_room(struct sm *sm, const struct dist_task *task, bool wide, uint3
     show_room(sm);
 }
 
-void sm_cta_place(struct sm *sm, struct sm_cta *cta)
+/* Its warps get their start state; it has its registers, its shared memory and its token queues. */
+static void cta_start(struct sm *sm, struct sm_cta *cta)
 {
     const struct dist_task *task = cta->cta.task;
 
-    sm_file_take(sm, cta);
     for (uint32_t dim = 0; dim < 3; dim++) {
         const uint32_t at = task->tmd.kind == PPU_TMD_GRID ? cta->cta.id[dim] : 0;
         cta->size[dim] = ppu_tmd_size(&task->tmd, dim, at);
@@ -215,7 +215,23 @@ void sm_cta_place(struct sm *sm, struct sm_cta *cta)
     }
     cta->used = true;
     cta->threads_left = cta->size[0] * cta->size[1] * cta->size[2];
-    sm_count_room(sm, task, cta->cta.wide, 1);
+}
+
+void sm_cta_place(struct sm *sm, struct sm_cta *cta)
+{
+    sm_file_take(sm, cta);
+    cta_start(sm, cta);
+    sm_count_room(sm, cta->cta.task, cta->cta.wide, 1);
+}
+
+void sm_cta_replace(struct sm *sm, struct sm_cta *cta, const struct dist_cta *next)
+{
+    cta->cta = *next;
+    cta->begun = 0;
+    memset(cta->count, 0, sizeof(cta->count));
+    memset(cta->settled, 0, sizeof(cta->settled));
+    sm_file_renew(sm, cta);
+    cta_start(sm, cta);
 }
 
 void sm_cta_begin(struct sm *sm, struct sm_cta *cta)
@@ -225,8 +241,10 @@ void sm_cta_begin(struct sm *sm, struct sm_cta *cta)
 }
 
 /* Its code has been decoded now. */
-static void learn(struct sm *sm, const struct dist_task *task)
+void sm_learn(struct sm *sm, const struct sm_cta *cta)
 {
+    const struct dist_task *const task = cta->cta.task;
+
     if (sm->program.start != task->start) {
         sm->program = (struct program){
             .start = task->start,
@@ -237,6 +255,7 @@ static void learn(struct sm *sm, const struct dist_task *task)
     if (sm->heads && (sm->program.ended & (sm->program.ended + 1)) == 0) {
         sm->program.straight = decode_straight(sm, task, sm->program.prologue.insns);
     }
+    sm->program.cta_insns = (uint32_t)PPU_MIN(cta->count[PPU_COUNTER_INSNS], UINT32_MAX);
     sm->program.ended++;
 }
 
@@ -257,7 +276,7 @@ void sm_cta_free(struct sm *sm, struct sm_cta *cta)
         w->state = WARP_FREE;
         w->held = false;
     }
-    learn(sm, task);
+    sm_learn(sm, cta);
     sm_file_give(sm, cta);
     memset(cta, 0, offsetof(struct sm_cta, done));
     sm_count_room(sm, task, wide, UINT32_MAX);
@@ -369,14 +388,13 @@ bool sm_take_cta(struct sm *sm)
 /*
  * A CTA is taken when the SM has none, and as many again as it has when each warp has had a turn since: CTAs that end
  * soon follow one another in registers that the host's caches have, those that do not come to be side by side. Where
- * those that follow need no place, none is taken until the others have ended, or all wait.
+ * those that follow better wait for a lot of their own, none is taken until the others have ended, or all wait.
  */
 static void take_ctas(struct sm *sm)
 {
     uint32_t most = sm->ctas_used == 0 ? 1 : sm->ctas_used;
 
-    if (sm->ctas_used != 0 && sm_whole_ctas_follow(sm)) {
-        sm->turns = 0;
+    if (sm->ctas_used != 0 && sm_lots_follow(sm)) {
         return;
     }
     for (; most != 0 && sm_take_cta(sm); most--) {
@@ -389,7 +407,7 @@ static void cta_end(struct sm *sm, struct sm_cta *cta, bool killed)
     struct dist_cta ended = cta->cta;
     uint64_t count[PPU_COUNTERS];
 
-    memcpy(count, cta->count, sizeof(count));
+    pending_ends_copy(count, cta->count);
     count_settle(sm, cta);
     sm_cta_free(sm, cta);
     sm_has_room(sm);
@@ -608,10 +626,32 @@ static void report_fault(struct sm *sm, uint32_t index)
     }
 }
 
-static void warp_turn(struct sm *sm, uint32_t index, uint32_t budget, uint32_t *executed)
+void sm_cta_end(struct sm *sm, struct sm_cta *cta)
+{
+    cta_end(sm, cta, false);
+}
+
+void sm_after_turn(struct sm *sm, uint32_t index)
 {
     struct warp *w = &sm->warp[index];
     struct sm_cta *cta = &sm->cta[w->cta];
+
+    if (w->state != WARP_DONE) {
+        pending_ends_report(sm); /* others may wait for what it has added */
+        count_settle(sm, cta);
+    }
+    if (w->state == WARP_FAULTED) {
+        report_fault(sm, index);
+    } else if (w->state == WARP_DONE && --cta->warps_left == 0) {
+        cta_end(sm, cta, false);
+    } else if (cta->must_save) {
+        sm_save_waiting(sm, cta);
+    }
+}
+
+static void warp_turn(struct sm *sm, uint32_t index, uint32_t budget, uint32_t *executed)
+{
+    const struct warp *w = &sm->warp[index];
     uint32_t done = 0;
 
     if (w->state != WARP_FAULTED) {
@@ -624,17 +664,7 @@ static void warp_turn(struct sm *sm, uint32_t index, uint32_t budget, uint32_t *
     if (sm->tells_warps) {
         warp_trace(sm, index);
     }
-    if (w->state != WARP_DONE) {
-        pending_ends_report(sm); /* others may wait for what it has added */
-        count_settle(sm, cta);
-    }
-    if (w->state == WARP_FAULTED) {
-        report_fault(sm, index);
-    } else if (w->state == WARP_DONE && --cta->warps_left == 0) {
-        cta_end(sm, cta, false);
-    } else if (cta->must_save) {
-        sm_save_waiting(sm, cta);
-    }
+    sm_after_turn(sm, index);
 }
 
 void sm_turn_of_one(struct sm *sm, uint32_t index)
@@ -663,7 +693,7 @@ bool sm_can_run(const struct sm *sm, uint32_t index)
            !(debug_on(sm->core) && debug_holds(sm, index));
 }
 
-static uint32_t warp_behind(const struct sm *sm, uint32_t index)
+uint32_t sm_warp_behind(const struct sm *sm, uint32_t index)
 {
     return index + 1 < sm->config->sm_warps ? index + 1 : 0;
 }
@@ -680,12 +710,12 @@ static uint32_t pick(struct sm *sm)
         return share_pick_urgent(sm);
     }
     for (; left != 0 && !sm_can_run(sm, index); left--) {
-        index = warp_behind(sm, index);
+        index = sm_warp_behind(sm, index);
     }
     if (left == 0) {
         return warps;
     }
-    sm->next_warp = warp_behind(sm, index);
+    sm->next_warp = sm_warp_behind(sm, index);
     return index;
 }
 
@@ -775,7 +805,10 @@ uint32_t sm_run_part(struct sm *sm, uint32_t budget, uint64_t work, enum sm_acti
 
         sm_attend(sm);
         if (sm->ctas_used == 0) {
-            executed += sm_run_whole_ctas(sm, left);
+            executed += sm_run_lots(sm, left);
+            if (executed != so_far) {
+                continue;
+            }
         }
         if (sm->turns >= sm->warps_used) {
             take_ctas(sm);

@@ -87,6 +87,7 @@ struct sm {
     struct program program;
     struct tier_heads *heads; /* NULL: everything is interpreted */
     uint64_t whole_ctas;      /* atomic: that were run without being placed (whole.h) */
+    uint64_t replaced_ctas;   /* atomic: that left their place to the next of their task (in_place.h) */
     struct exec exec;         /* the warp of the turn */
     struct pending_adds pending_adds;
     struct {
@@ -108,6 +109,8 @@ uint32_t sm_run(struct sm *sm, uint32_t budget, enum sm_activity *activity);
 /* The same, but ends when instructions and memory transactions are `work` together, or somewhat more. */
 uint32_t sm_run_part(struct sm *sm, uint32_t budget, uint64_t work, enum sm_activity *activity);
 
+/* What follows from a warp's turn happens: its fault, the end of its CTA, that its CTA waits for children. */
+void sm_after_turn(struct sm *sm, uint32_t index);
 /* A warp that is ready executes one instruction (debug_run()), and what follows from it happens. */
 void sm_turn_of_one(struct sm *sm, uint32_t index);
 

@@ -6,14 +6,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct dist_task;
 struct sm;
+struct sm_lot;
 
-/*
- * Takes CTAs and runs them to their end, one after the other, while `budget` warp instructions last. The SM has none.
- * The first that cannot be run so is on the SM afterwards. Returns how many instructions were executed.
- */
-uint32_t sm_run_whole_ctas(struct sm *sm, uint32_t budget);
-/* The SM has CTAs, all of a program that can be run so: when they have ended, others need no place. */
-bool sm_whole_ctas_follow(const struct sm *sm);
+/* Warp instructions of a CTA of the task, at most, when its program is straight. */
+uint32_t sm_whole_insns(const struct sm *sm, const struct dist_task *task);
+/* As sm_run_lots(), when the first CTAs have been taken; adds to *executed. False: there is no such translation, and
+ * nothing was done. */
+bool sm_run_whole(struct sm *sm, struct sm_lot *lot, uint32_t budget, uint32_t *executed);
 
 #endif
