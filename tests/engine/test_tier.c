@@ -6,6 +6,7 @@
 #define _GNU_SOURCE
 #include "ppu/macros.h"
 #include "qemu-device/core/core.h"
+#include "qemu-device/core/sm/code.h"
 #include "qemu-device/core/sm/pool.h"
 #include "qemu-device/core/tier/request.h"
 #include "qemu-device/core/tier/tier.h"
@@ -651,6 +652,53 @@ static void segments(void **state)
     }
 }
 
+/* A kernel in two parts; between them stands an instruction that nothing else has: alike units share a translation. */
+struct parts {
+    const char *begin, *end;
+};
+
+/* Instructions of a kernel that nobody starts put the kernel so many behind the first of a page of code. */
+static void compare_behind(struct pair *p, const struct parts *parts, uint32_t insns)
+{
+    const uint64_t before = translations(p);
+    size_t len = (size_t)snprintf(p->text, GEN_TEXT_BYTES, ".kernel none\n");
+
+    for (uint32_t i = 0; i < insns; i++) {
+        len += (size_t)snprintf(p->text + len, GEN_TEXT_BYTES - len, "nop\n");
+    }
+    snprintf(p->text + len, GEN_TEXT_BYTES - len, "%sadd v4, v4, %u\n%s", parts->begin, insns, parts->end);
+    printf("# behind %u\n", insns);
+    compare(p, p->text, PPU_MAX_WAVE, (uint32_t[3]){ 256, 1, 1 }, 3);
+    assert_true(translations(p) > before);
+}
+
+/* What begins in one page of code and ends in the next is a unit like others: loops, straight code, segments. */
+static void across_pages(void **state)
+{
+    static const struct parts loop = { BEGIN LOOP "add v2, v2, v4\nxor v3, v3, v2\nmul v5, v5, 3\n",
+                                       "add v5, v5, v4\nadd v3, v5, v2\n" END };
+    static const struct parts straight = { ".kernel k\n.vregs 8\nldp.b64 s0, [0]\nrdsr s4, %cta.x\n"
+                                           "rdsr s5, %ntid.x\nrdsr v0, %tid\nmad v0, s4, s5, v0\n"
+                                           "ldg.b32 v4, [s0+v0*4]\n",
+                                           "mul v2, v4, 3\nxor v4, v4, v2\nstg.b32 v4, [s0+v0*4+0x8000]\nexit\n" };
+    static const struct parts segment = {
+        ".kernel k\n.vregs 8\nldp.b64 s0, [0]\nrdsr s4, %cta.x\nrdsr s5, %ntid.x\nrdsr v1, %tid\n"
+        "mad v0, s4, s5, v1\nshl v2, v1, 2\nsts.b32 v0, [v2]\nbar 0\nxor v3, v2, 4\nlds.b32 v4, [v3]\n",
+        "mul v5, v4, 3\nxor v4, v4, v5\nstg.b32 v4, [s0+v0*4+0x8000]\nexit\n"
+    };
+    struct pair *p = *state;
+
+    for (uint32_t insns = SM_PAGE_INSNS - 24; insns < SM_PAGE_INSNS; insns += 3) {
+        compare_behind(p, &loop, insns);
+    }
+    for (uint32_t insns = SM_PAGE_INSNS - 9; insns < SM_PAGE_INSNS; insns += 4) {
+        compare_behind(p, &straight, insns);
+    }
+    for (uint32_t insns = 2 * SM_PAGE_INSNS - 14; insns < 2 * SM_PAGE_INSNS - 8; insns++) {
+        compare_behind(p, &segment, insns);
+    }
+}
+
 /* Threads from a number on leave the memory behind the barrier, or are odd, when s2 is not 0. */
 #define LEAVES(access)                                                                                              \
     SEGMENTS "mov v8, 5\nmov v9, 6\nsub v4, v1, 40\nmax v4, v4, 0\nmul v4, v4, s2\nshl v4, v4, 2\nmul v5, v1, s2\n" \
@@ -1245,6 +1293,7 @@ int main(void)
         { "straight code for rows is made first, that for lanes anywhere when it is wanted [A7][A8]", rows_come_first,
           setup, teardown, NULL },
         { "what lies between barriers is translated by itself [A7][A8]", segments, setup, teardown, NULL },
+        { "what goes from one page of code to the next is translated [A7]", across_pages, setup, teardown, NULL },
         { "and faults as it does there [A7][A8]", segments_fault, setup, teardown, NULL },
         { "indexes that wrap lead back [D1]", wrapped_indexes, setup, teardown, NULL },
         { "programs that drive each other out have their translations [A7]", beside_each_other, setup, teardown, NULL },

@@ -47,10 +47,10 @@ struct code_page {
     const uint8_t *bytes;
     uint64_t decoded[SM_PAGE_INSNS / 64]; /* a bit for each instruction that is known */
     uint64_t word[SM_PAGE_INSNS];         /* what those were decoded from */
-    struct code_insn insn[SM_PAGE_INSNS];
+    struct code_insn *insn;               /* in sm.insns, beside those of the pages before and behind it */
 };
 
-/* Decoded instructions of a task that lie in one page. */
+/* Decoded instructions of a task that lie one behind the other. */
 struct code_window {
     const struct code_insn *insn; /* the first */
     uint32_t first;               /* its number */

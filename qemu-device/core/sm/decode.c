@@ -76,6 +76,7 @@ static uint16_t page_fill(struct sm *sm, struct code_page *page, const struct di
     if (!translation.host) {
         return PPU_FAULT_FETCH_RANGE;
     }
+    page->insn = sm->insns + (size_t)(page - sm->code) * SM_PAGE_INSNS;
     if (page->tag != (tag_of(task, va) | CODE_UNSURE) || !page_is_unchanged(page, translation.host)) {
         page_clear(sm, page);
     }
@@ -206,9 +207,39 @@ const struct code_insn *decode_known(const struct sm *sm, const struct dist_task
 {
     const uint64_t va = task->tmd.code_va + (uint64_t)pc * PPU_INSN_BYTES;
     const struct code_page *page = page_of(sm, va);
-    const struct code_insn *code = &page->insn[va % CODE_PAGE_BYTES / PPU_INSN_BYTES];
 
-    return page->tag == tag_of(task, va) && code->known && code->fault == 0 ? code : NULL;
+    if (page->tag != tag_of(task, va)) {
+        return NULL;
+    }
+    const struct code_insn *const code = &page->insn[va % CODE_PAGE_BYTES / PPU_INSN_BYTES];
+    return code->known && code->fault == 0 ? code : NULL;
+}
+
+/* The pages before and behind it that have been fetched, too, and lie beside it: a loop may go from one to the next. */
+static void window_extend(struct sm *sm, const struct dist_task *task, const struct code_page *page, uint64_t va)
+{
+    struct code_window *const window = &sm->window;
+    const uint32_t end = task->tmd.code_bytes / PPU_INSN_BYTES;
+    const struct code_page *at = page;
+
+    for (uint64_t of = va; window->first != 0 && at != sm->code; at--) {
+        of -= CODE_PAGE_BYTES;
+        if (at[-1].tag != tag_of(task, of)) {
+            break;
+        }
+        const uint32_t more = PPU_MIN(window->first, SM_PAGE_INSNS);
+        window->first -= more;
+        window->count += more;
+        window->insn -= more;
+    }
+    at = page;
+    for (uint64_t of = va; window->first + window->count < end && at != sm->code + SM_CODE_PAGES - 1; at++) {
+        of += CODE_PAGE_BYTES;
+        if (at[1].tag != tag_of(task, of)) {
+            break;
+        }
+        window->count += PPU_MIN(end - window->first - window->count, SM_PAGE_INSNS);
+    }
 }
 
 void decode_window(struct sm *sm, const struct dist_task *task, uint32_t pc)
@@ -226,6 +257,7 @@ void decode_window(struct sm *sm, const struct dist_task *task, uint32_t pc)
         sm->window.insn = &page->insn[index - before];
         sm->window.first = pc - before;
         sm->window.count = PPU_MIN(left, here);
+        window_extend(sm, task, page, va);
     }
 }
 

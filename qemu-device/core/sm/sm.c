@@ -88,7 +88,8 @@ static bool sm_alloc(struct sm *sm)
     sm->sys = table_new(config->sm_warps, sizeof(*sm->sys));
     sm->token_answer = table_new(config->sm_warps, sizeof(*sm->token_answer));
     sm->code = table_new(SM_CODE_PAGES, sizeof(*sm->code));
-    return sm->cta && sm->warp && sm->sys && sm->token_answer && sm->code && sm_file_init(sm);
+    sm->insns = table_new(SM_CODE_PAGES, SM_PAGE_INSNS * sizeof(*sm->insns));
+    return sm->cta && sm->warp && sm->sys && sm->token_answer && sm->code && sm->insns && sm_file_init(sm);
 }
 
 bool sm_new(struct sm *sm, struct core *core, uint32_t number, struct cache_l2 *l2, struct gpc *gpc, struct tier *tier)
@@ -123,6 +124,7 @@ void sm_free(struct sm *sm)
     table_free(sm->sys, config->sm_warps, sizeof(*sm->sys));
     table_free(sm->token_answer, config->sm_warps, sizeof(*sm->token_answer));
     table_free(sm->code, SM_CODE_PAGES, sizeof(*sm->code));
+    table_free(sm->insns, SM_CODE_PAGES, SM_PAGE_INSNS * sizeof(*sm->insns));
     cache_free(&sm->l1);
     sm_file_free(sm);
 }

@@ -82,6 +82,7 @@ struct sm {
     struct tlb_entry tlb[SM_TLB_SIZE];
     struct tlb_found found;    /* until translations are dropped */
     struct code_page *code;    /* SM_CODE_PAGES */
+    struct code_insn *insns;   /* SM_PAGE_INSNS of each of them */
     struct code_window window; /* of the turn before; until pages change */
     struct code_insn begun;    /* of decode_begun() */
     struct program program;
