@@ -295,23 +295,25 @@ static wide bits_at(const uint8_t *bytes, uint32_t at, uint32_t bits)
 /* The elements in turn, and one more each; beside them the same bits as an integer. */
 static void load_packed(struct device *device, uint32_t elements, uint32_t bits)
 {
-    char order[120] = "", ones[160] = "", text[1500];
+    char order[120] = "", ones[160] = "", vector[32], whole[16], text[1500];
 
     for (uint32_t e = 0; e < elements; e++) {
         snprintf(order + strlen(order), sizeof(order) - strlen(order), "%si32 %u", e ? ", " : "", elements - 1 - e);
         snprintf(ones + strlen(ones), sizeof(ones) - strlen(ones), "%si%u %s", e ? ", " : "", bits,
                  bits > 1 ? "1" : "true");
     }
+    snprintf(vector, sizeof(vector), "<%u x i%u>", elements, bits);
+    snprintf(whole, sizeof(whole), "i%u", elements * bits);
     snprintf(text, sizeof(text),
              MODULE "define spir_kernel void @k(ptr addrspace(1) %%out, ptr addrspace(1) %%in) {\n"
-                    "%%a = load <%1$u x i%2$u>, ptr addrspace(1) %%in, align 4\n"
-                    "%%b = shufflevector <%1$u x i%2$u> %%a, <%1$u x i%2$u> poison, <%1$u x i32> <%4$s>\n"
-                    "%%c = add <%1$u x i%2$u> %%b, <%5$s>\n"
-                    "store <%1$u x i%2$u> %%c, ptr addrspace(1) %%out, align 4\n"
-                    "%%d = bitcast <%1$u x i%2$u> %%a to i%3$u\n"
+                    "%%a = load %s, ptr addrspace(1) %%in, align 4\n"
+                    "%%b = shufflevector %s %%a, %s poison, <%u x i32> <%s>\n"
+                    "%%c = add %s %%b, <%s>\n"
+                    "store %s %%c, ptr addrspace(1) %%out, align 4\n"
+                    "%%d = bitcast %s %%a to %s\n"
                     "%%p = getelementptr i8, ptr addrspace(1) %%out, i64 64\n"
-                    "store i%3$u %%d, ptr addrspace(1) %%p, align 4\nret void\n}\n",
-             elements, bits, elements * bits, order, ones);
+                    "store %s %%d, ptr addrspace(1) %%p, align 4\nret void\n}\n",
+             vector, vector, vector, elements, order, vector, ones, vector, vector, whole, whole);
     load_text(device, text);
 }
 
