@@ -16,7 +16,7 @@
 #include <stdlib.h>
 
 #define LEAST_INSNS 4u   /* fewer are not worth the entry */
-#define LEAST_BEFORE 12u /* the same where the warp goes on, as its registers are stored */
+#define LEAST_BEFORE 6u  /* the same where the warp goes on, as its registers are stored */
 #define LEAST_SEGMENT 6u /* the same between barriers, where most accesses are to shared memory */
 
 /* ---- how far the unit goes ---- */
