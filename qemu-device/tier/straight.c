@@ -15,9 +15,8 @@
 
 #include <stdlib.h>
 
-#define LEAST_INSNS 4u   /* fewer are not worth the entry */
-#define LEAST_BEFORE 6u  /* the same where the warp goes on, as its registers are stored */
-#define LEAST_SEGMENT 6u /* the same between barriers, where most accesses are to shared memory */
+#define LEAST_INSNS 4u  /* fewer are not worth the entry */
+#define LEAST_BEFORE 6u /* the same where the warp goes on, as its registers are stored */
 
 /* ---- how far the unit goes ---- */
 
@@ -706,7 +705,7 @@ struct versions {
 
 static uint32_t least_insns(const struct straight *s)
 {
-    return s->ends ? LEAST_INSNS : s->t->unit->straight == TIER_SEGMENT ? LEAST_SEGMENT : LEAST_BEFORE;
+    return s->ends ? LEAST_INSNS : LEAST_BEFORE;
 }
 
 /* NULL: no memory, or too little of the unit can be translated. Its variables are made here, at the entry. */

@@ -88,10 +88,10 @@ uint32_t sm_run_lots(struct sm *sm, uint32_t budget)
     sm_file_find_tokens(sm);
     lot.room = sm_room(sm);
     lot.count = sm_ask_for_ctas(sm, &lot.room, 1, lot.cta);
-    if (lot.count == 0) {
+    lot.task = lot.cta[0].task;
+    if (!lot.task) {
         return 0;
     }
-    lot.task = lot.cta[0].task;
     if (is_plain(sm, &lot.cta[0])) {
         return run_lots(sm, &lot, budget);
     }
