@@ -65,39 +65,105 @@ static LLVMValueRef canonical(const struct chunk *c, LLVMValueRef value)
     return write_load(t, t->lanes, t->many[0]);
 }
 
-/* A register's lanes; `raw`: NaNs may be any. */
-LLVMValueRef chunk_get(struct chunk *c, uint32_t reg, bool raw)
+/* Makes the NaNs of a double, whose words these are, the one. */
+static void canonical_words(const struct chunk *c, LLVMValueRef words[2])
+{
+    const struct writer *const t = c->t;
+
+    write_store(t, words[0], t->many[2]);
+    write_store(t, words[1], t->many[3]);
+    write_kit_call(t, "v_", "CANON_g", t->many);
+    words[0] = write_load(t, t->lanes, t->many[0]);
+    words[1] = write_load(t, t->lanes, t->many[1]);
+}
+
+/* Makes the NaNs of a register, and of the one that is the other word of its double, the one. */
+static void make_canonical(struct chunk *c, uint32_t reg)
+{
+    if (c->raw[reg] == RAW_FLOAT) {
+        c->value[reg] = canonical(c, c->value[reg]);
+        c->raw[reg] = RAW_NO;
+    } else if (c->raw[reg] != RAW_NO) {
+        const uint32_t low = c->raw[reg] == RAW_LOW ? reg : reg - 1;
+        canonical_words(c, &c->value[low]);
+        c->raw[low] = c->raw[low + 1] = RAW_NO;
+    }
+}
+
+LLVMValueRef chunk_get(struct chunk *c, uint32_t reg, enum raw as)
 {
     if (!c->value[reg]) {
         c->value[reg] = write_load(c->t, c->t->lanes, chunk_lanes_place(c, reg));
     }
-    if (c->raw[reg] != RAW_NO && !raw) {
-        c->value[reg] = canonical(c, c->value[reg]);
-        c->raw[reg] = RAW_NO;
+    if (c->raw[reg] != as) {
+        make_canonical(c, reg);
     }
     return c->value[reg];
 }
 
+/* A register gets other lanes: what is left of a double that it was a word of is looked at by itself from now on. */
+static void write_register(struct chunk *c, uint32_t reg, LLVMValueRef value, enum raw raw)
+{
+    if (c->raw[reg] == RAW_LOW || c->raw[reg] == RAW_HIGH) {
+        make_canonical(c, reg);
+    }
+    c->value[reg] = value;
+    c->raw[reg] = (uint8_t)raw;
+    c->dirty[reg] = true;
+    c->is_double[reg] = false;
+    if (reg != 0) {
+        c->is_double[reg - 1] = false;
+    }
+}
+
 /* Lanes that are kept are not floats for that others are: where the two differ all NaNs are made one before. */
-void chunk_put(struct chunk *c, uint32_t reg, LLVMValueRef value, LLVMValueRef set, uint8_t raw)
+void chunk_put(struct chunk *c, uint32_t reg, LLVMValueRef value, LLVMValueRef set, enum raw raw)
 {
     if (set) {
-        LLVMValueRef kept = chunk_get(c, reg, raw == RAW_FLOAT);
+        LLVMValueRef kept = chunk_get(c, reg, raw);
         if (raw == RAW_FLOAT && c->raw[reg] == RAW_NO) {
             value = canonical(c, value);
             raw = RAW_NO;
         }
         value = LLVMBuildSelect(c->t->builder, set, value, kept, "");
     }
-    c->value[reg] = value;
-    c->raw[reg] = (uint8_t)raw;
-    c->dirty[reg] = true;
+    write_register(c, reg, value, raw);
+}
+
+/* As chunk_put() of the words of a double whose NaNs may be any. */
+static void put_double(struct chunk *c, uint32_t reg, LLVMValueRef words[2], LLVMValueRef set)
+{
+    bool raw = true;
+
+    if (set) {
+        raw = c->raw[reg] == RAW_LOW;
+        LLVMValueRef low = chunk_get(c, reg, raw ? RAW_LOW : RAW_NO);
+        LLVMValueRef high = chunk_get(c, reg + 1, raw ? RAW_HIGH : RAW_NO);
+        if (!raw) {
+            canonical_words(c, words);
+        }
+        words[0] = LLVMBuildSelect(c->t->builder, set, words[0], low, "");
+        words[1] = LLVMBuildSelect(c->t->builder, set, words[1], high, "");
+    }
+    write_register(c, reg, words[0], RAW_NO);
+    write_register(c, reg + 1, words[1], RAW_NO);
+    if (raw) {
+        c->raw[reg] = RAW_LOW;
+        c->raw[reg + 1] = RAW_HIGH;
+    }
+    c->is_double[reg] = true;
 }
 
 static void pred_put(struct chunk *c, uint32_t pred, LLVMValueRef value, LLVMValueRef set)
 {
     c->pred[pred] = set ? LLVMBuildSelect(c->t->builder, set, value, pred_get(c, pred), "") : value;
     c->pred_dirty[pred] = true;
+}
+
+/* What may be any of word `word` of an operand of the type. */
+static enum raw raw_of(char type, uint32_t word)
+{
+    return type == 'f' ? RAW_FLOAT : type != 'g' ? RAW_NO : word == 0 ? RAW_LOW : RAW_HIGH;
 }
 
 /* Puts a source where the function of the kit reads it. */
@@ -110,7 +176,7 @@ static void give_operand(struct chunk *c, uint32_t n, uint32_t i, char type)
 
     for (uint32_t word = 0; word < o.words && type != 'z'; word++) {
         LLVMValueRef lanes =
-            same ? write_splat(t, c->same->words[n][i][word]) : chunk_get(c, o.reg + word, type == 'f');
+            same ? write_splat(t, c->same->words[n][i][word]) : chunk_get(c, o.reg + word, raw_of(type, word));
         if (!same && word == o.words - 1u) {
             lanes = write_modified(c->t, &insn->insn, i, lanes);
         }
@@ -124,7 +190,7 @@ static void prepare_operand(struct chunk *c, uint32_t n, uint32_t i, char type)
     const struct operand_of o = operand_of(&c->t->unit->insn[n].insn, i);
 
     for (uint32_t word = 0; word < o.words && type != 'z' && !o.scalar && !o.immediate; word++) {
-        (void)chunk_get(c, o.reg + word, type == 'f');
+        (void)chunk_get(c, o.reg + word, raw_of(type, word));
     }
 }
 
@@ -146,16 +212,15 @@ static void write_operation(struct chunk *c, uint32_t n, LLVMValueRef set)
         pred_put(c, insn->insn.rd, LLVMBuildICmp(t->builder, LLVMIntNE, words, LLVMConstNull(t->lanes), ""), set);
         return;
     }
+    LLVMValueRef words[2] = { write_load(t, t->lanes, t->many[0]) };
+    words[1] = insn->insn.wd == 2 ? write_load(t, t->lanes, t->many[1]) : NULL;
     if (op.types[0] == 'g') {
-        write_store(t, write_load(t, t->lanes, t->many[0]), t->many[2]);
-        write_store(t, write_load(t, t->lanes, t->many[1]), t->many[3]);
-        write_kit_call(t, "v_", "CANON_g", t->many);
+        put_double(c, insn->insn.rd, words, set);
+        return;
     }
-    LLVMValueRef low = write_load(t, t->lanes, t->many[0]);
-    LLVMValueRef high = insn->insn.wd == 2 ? write_load(t, t->lanes, t->many[1]) : NULL;
-    chunk_put(c, insn->insn.rd, low, set, op.types[0] == 'f' ? RAW_FLOAT : RAW_NO);
-    if (high) {
-        chunk_put(c, insn->insn.rd + 1u, high, set, RAW_NO);
+    chunk_put(c, insn->insn.rd, words[0], set, op.types[0] == 'f' ? RAW_FLOAT : RAW_NO);
+    if (words[1]) {
+        chunk_put(c, insn->insn.rd + 1u, words[1], set, RAW_NO);
     }
 }
 
@@ -167,9 +232,9 @@ static void write_selection(struct chunk *c, uint32_t n, LLVMValueRef set)
 
     for (uint32_t word = 0; word < insn->wd; word++) {
         LLVMValueRef a =
-            insn->a_scalar ? write_splat(t, c->same->words[n][0][word]) : chunk_get(c, insn->ra + word, false);
+            insn->a_scalar ? write_splat(t, c->same->words[n][0][word]) : chunk_get(c, insn->ra + word, RAW_NO);
         LLVMValueRef b = insn->b_scalar || insn->immed ? write_splat(t, c->same->words[n][1][word])
-                                                       : chunk_get(c, insn->rb + word, false);
+                                                       : chunk_get(c, insn->rb + word, RAW_NO);
         words[word] = LLVMBuildSelect(t->builder, chosen, a, b, "");
     }
     for (uint32_t word = 0; word < insn->wd; word++) {
@@ -214,7 +279,7 @@ void chunk_store(struct chunk *c)
 
     for (uint32_t reg = 0; reg < PPU_MAX_VREGS; reg++) {
         if (c->dirty[reg]) {
-            write_store(t, chunk_get(c, reg, false), chunk_lanes_place(c, reg));
+            write_store(t, chunk_get(c, reg, RAW_NO), chunk_lanes_place(c, reg));
         }
     }
     for (uint32_t pred = 0; pred < PPU_PREDS; pred++) {

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "qemu-device/tier/operand.h"
 #include "qemu-device/tier/same.h"
 #include "qemu-device/tier/writer.h"
 
@@ -20,15 +21,16 @@ struct chunk {
     LLVMValueRef active; /* its lanes; NULL: all */
     LLVMValueRef value[PPU_MAX_VREGS];
     bool dirty[PPU_MAX_VREGS];
-    uint8_t raw[PPU_MAX_VREGS]; /* enum raw */
+    uint8_t raw[PPU_MAX_VREGS];    /* enum raw */
+    bool is_double[PPU_MAX_VREGS]; /* it and the next register were written as one */
     LLVMValueRef pred[PPU_PREDS];
     bool pred_dirty[PPU_PREDS];
 };
 
-/* A register's lanes; `raw`: NaNs may be any. */
-LLVMValueRef chunk_get(struct chunk *c, uint32_t reg, bool raw);
-/* Lanes of the set get the value, which may be an enum raw; NULL: all do. */
-void chunk_put(struct chunk *c, uint32_t reg, LLVMValueRef value, LLVMValueRef set, uint8_t raw);
+/* A register's lanes. `as`: whether NaNs may be any, of a float or of a word of a double. */
+LLVMValueRef chunk_get(struct chunk *c, uint32_t reg, enum raw as);
+/* Lanes of the set get the value; NULL: all do. `raw`: RAW_NO or RAW_FLOAT. */
+void chunk_put(struct chunk *c, uint32_t reg, LLVMValueRef value, LLVMValueRef set, enum raw raw);
 /* The lanes that have a predicate, of an operand that may negate it. */
 LLVMValueRef chunk_pred(struct chunk *c, uint32_t operand);
 /* The lanes that execute an instruction; NULL: all. */

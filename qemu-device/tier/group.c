@@ -130,7 +130,7 @@ static void write_row(struct group *g, uint32_t n)
         chunk_put(&g->chunk, insn->rd, write_widened(t, value, insn->width, t->lanes), NULL, RAW_NO);
         return;
     }
-    LLVMValueRef value = chunk_get(&g->chunk, insn->rd, false);
+    LLVMValueRef value = chunk_get(&g->chunk, insn->rd, RAW_NO);
     if (type != t->lanes) {
         value = LLVMBuildTrunc(t->builder, value, type, "");
     }

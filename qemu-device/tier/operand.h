@@ -14,6 +14,8 @@ struct ppu_insn;
 enum raw {
     RAW_NO,
     RAW_FLOAT, /* a float whose NaNs are not made one yet */
+    RAW_LOW,   /* the words of such a double: the next register has the other */
+    RAW_HIGH,
 };
 
 struct operand_of {

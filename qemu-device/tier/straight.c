@@ -413,7 +413,7 @@ static void keep_registers(struct straight *s, LLVMValueRef set)
         LLVMValueRef mask = LLVMBuildBitCast(t->builder, bits, t->mask, "");
         for (uint32_t reg = 0; reg < PPU_MAX_VREGS; reg++) {
             if (s->reg[reg] && c->dirty[reg]) {
-                LLVMValueRef place = write_behind(t, s->reg[reg], bytes), value = chunk_get(c, reg, false);
+                LLVMValueRef place = write_behind(t, s->reg[reg], bytes), value = chunk_get(c, reg, RAW_NO);
                 if (s->exit_count != 0) {
                     value = LLVMBuildSelect(t->builder, mask, value, write_load(t, t->lanes, place), "");
                 }

@@ -247,7 +247,7 @@ static LLVMValueRef own_offset(struct straight *s, uint32_t n, uint32_t chunk)
     if (straight_is_shared(s, n) && (insn->wa == 0 || (insn->a_scalar && !insn->lane_off))) {
         return LLVMConstNull(s->t->lanes);
     }
-    return chunk_get(&s->chunk[chunk], insn->a_scalar ? insn->rb : insn->ra, false);
+    return chunk_get(&s->chunk[chunk], insn->a_scalar ? insn->rb : insn->ra, RAW_NO);
 }
 
 static struct lies look_where(struct straight *s, uint32_t n)
@@ -262,7 +262,7 @@ static struct lies look_where(struct straight *s, uint32_t n)
     lies.page = page_of(s, n);
     for (uint32_t i = 0; i < STRAIGHT_CHUNKS; i++) {
         lies.low[i] = own_offset(s, n, i);
-        lies.high[i] = insn->a_scalar ? NULL : chunk_get(&s->chunk[i], insn->ra + 1u, false);
+        lies.high[i] = insn->a_scalar ? NULL : chunk_get(&s->chunk[i], insn->ra + 1u, RAW_NO);
         lies.in_rows = LLVMBuildAnd(s->t->builder, lies.in_rows, is_row(s, n, &lies, i), "");
     }
     return lies;
@@ -606,6 +606,22 @@ static LLVMValueRef in_a_row(const struct straight *s, uint32_t n, LLVMValueRef 
     return LLVMBuildShuffleVector(t->builder, half[0], half[1], LLVMConstVector(number, 4 * TIER_CHUNK), "");
 }
 
+/* The words of doubles likewise: LLVM sees that they are halves of one number. */
+static LLVMValueRef doubles_in_a_row(const struct straight *s, LLVMValueRef words[KIT_MOST_WORDS])
+{
+    const struct writer *const t = s->t;
+    LLVMTypeRef longs = LLVMVectorType(t->i64, TIER_CHUNK);
+    LLVMValueRef low = LLVMBuildZExt(t->builder, words[0], longs, "");
+    LLVMValueRef high = LLVMBuildZExt(t->builder, words[1], longs, ""), shift[TIER_CHUNK];
+
+    for (uint32_t i = 0; i < TIER_CHUNK; i++) {
+        shift[i] = write_i64(t, 32);
+    }
+    high = LLVMBuildShl(t->builder, high, LLVMConstVector(shift, TIER_CHUNK), "");
+    return LLVMBuildBitCast(t->builder, LLVMBuildOr(t->builder, low, high, ""), LLVMVectorType(t->i32, 2 * TIER_CHUNK),
+                            "");
+}
+
 /* The set, with each lane as often as it has words. */
 static LLVMValueRef in_words(const struct straight *s, LLVMValueRef set, uint32_t words)
 {
@@ -629,12 +645,14 @@ static void masked_store(const struct straight *s, LLVMValueRef values, LLVMValu
 }
 
 static void store_row(const struct straight *s, uint32_t n, LLVMValueRef words[KIT_MOST_WORDS], LLVMValueRef host,
-                      LLVMValueRef set)
+                      LLVMValueRef set, bool doubles)
 {
     const struct ppu_insn *const insn = straight_insn(s, n);
     const uint32_t bytes = ppu_width_bytes(insn->width);
 
-    masked_store(s, in_a_row(s, n, words), host, in_words(s, set, insn->wd), bytes < 4 ? bytes : 4);
+    LLVMValueRef row = doubles && insn->wd == 2 ? doubles_in_a_row(s, words) : in_a_row(s, n, words);
+
+    masked_store(s, row, host, in_words(s, set, insn->wd), bytes < 4 ? bytes : 4);
 }
 
 static LLVMValueRef kept_at(const struct straight *s, uint32_t which, LLVMValueRef pass)
@@ -652,7 +670,7 @@ static void keep_values(struct straight *s, uint32_t n, LLVMValueRef kept)
     for (uint32_t i = 0; i < STRAIGHT_CHUNKS; i++) {
         for (uint32_t word = 0; word < insn->wd; word++) {
             const uint64_t at = (word * PPU_LANES + i * TIER_CHUNK) * sizeof(uint32_t);
-            LLVMValueRef value = chunk_get(&s->chunk[i], insn->rd + word, false);
+            LLVMValueRef value = chunk_get(&s->chunk[i], insn->rd + word, RAW_NO);
             write_store(t, value, write_field(t, kept, offsetof(struct kit_store, value) + at));
         }
     }
@@ -676,9 +694,9 @@ static void store_rows(struct straight *s, uint32_t n, const struct lies *lies)
     for (uint32_t i = 0; i < STRAIGHT_CHUNKS; i++) {
         LLVMValueRef words[KIT_MOST_WORDS];
         for (uint32_t word = 0; word < insn->wd; word++) {
-            words[word] = chunk_get(&s->chunk[i], insn->rd + word, false);
+            words[word] = chunk_get(&s->chunk[i], insn->rd + word, RAW_NO);
         }
-        store_row(s, n, words, lies->host[i], set_of_chunk(s, lies->set, i));
+        store_row(s, n, words, lies->host[i], set_of_chunk(s, lies->set, i), s->chunk[i].is_double[insn->rd]);
     }
 }
 
@@ -794,7 +812,7 @@ static void commit_rows(const struct straight *s, uint32_t n, LLVMValueRef kept,
         for (uint32_t word = 0; word < insn->wd; word++) {
             words[word] = kept_word(s, kept, word, i);
         }
-        store_row(s, n, words, host, set_of_chunk(s, set, i));
+        store_row(s, n, words, host, set_of_chunk(s, set, i), false);
     }
 }
 

@@ -380,6 +380,11 @@ static void unowned_registers(void **state)
 /* v1: what a former run has left at [s10+v0*4], and more. */
 #define AGAIN LINEAR "ldg.b32 v1, [s10+v0*4]\nldg.b32 v5, [s0+v0*4]\nadd v1, v1, v5\n"
 
+/* Doubles v2 and v4, of which some are NaNs with any bits. */
+#define DOUBLES                                                                                   \
+    LINEAR "ldg.b64 v2, [s0+v0*8]\nldg.b64 v4, [s0+v0*8+64]\nand v1, v0, 3\nisetp.eq p0, v1, 0\n" \
+           "@p0 or v3, v3, 0x7ff00000\nisetp.eq p1, v1, 1\n@p1 or v5, v5, 0x7ff00000\nisetp.lt p2, v4, v2\n"
+
 static const char *const straight_kernels[] = {
     /* one row to another */
     LINEAR "isetp.lt p0, v0, 1000\n@p0 ldg.b32 v1, [s0+v0*4]\n@p0 ldg.b32 v2, [s0+v0*4+4]\n@p0 ffma v1, s3, v1, v2\n"
@@ -494,6 +499,19 @@ static const char *const straight_kernels[] = {
     /* halves of words that are stored */
     LINEAR
     "ldg.u16 v1, [s10+v0*2]\nldg.b32 v2, [s0+v0*4]\nadd v1, v1, v2\nadd v1, v1, v1\nstg.b32 v1, [s10+v0*4]\nexit\n",
+    /* doubles from one operation to the next, stored as such and in halves */
+    DOUBLES "dadd v6, v2, v4\ndmul v8, v6, -v2\ndfma v10, v8, v4, v6\nstg.b64 v10, [s10+v0*8]\n"
+            "stg.b32 v8, [s10+v0*4+0x8000]\nstg.b32 v9, [s10+v0*4+0xc000]\nexit\n",
+    /* one half is written over, read as a float, as a number, and moved */
+    DOUBLES "dadd v6, v2, v4\nmov v6, v1\ndadd v8, v2, v4\nmov v9, v8\ndsub v12, v2, v4\nfadd v14, v12, v13\n"
+            "xor v15, v12, v13\ndadd v16, v2, v4\ndadd v18, v16, v4\ndmov v20, -v16\nstg.b32 v7, [s10+v0*4+0x18000]\n"
+            "stg.b32 v6, [s10+v0*4+0x1c000]\nstg.b64 v6, [s10+v0*8]\n"
+            "stg.b64 v8, [s10+v0*8+0x8000]\nstg.b64 v14, [s10+v0*8+0x10000]\nstg.b64 v18, [s0+v0*8+0x8000]\n"
+            "stg.b64 v20, [s0+v0*8+0x10000]\nexit\n",
+    /* some lanes keep what they have: a double that was computed, and one that was loaded */
+    DOUBLES "dadd v6, v2, v4\n@p2 dmul v6, v6, v4\n@p2 dadd v2, v2, v4\n@!p2 mov v5, v1\ndsetp.lt p3, v6, v4\n"
+            "@p3 dadd v4, v6, v2\nsel v8, v6, v2, p2\nstg.b64 v6, [s10+v0*8]\nstg.b64 v2, [s10+v0*8+0x8000]\n"
+            "stg.b64 v4, [s10+v0*8+0x10000]\nstg.b32 v8, [s0+v0*4+0x8000]\nexit\n",
 };
 
 static void straight_by_hand(void **state)
