@@ -219,12 +219,60 @@ static void pointers_take_differences(void **state)
     check(clReleaseKernel(kernel));
 }
 
+/* A flag that is set is a lock that one work-item has, of whatever sub-group and work-group, until it is cleared. */
+static void flags_are_locks(void **state)
+{
+    static const char text[] =
+        "#define GUARDED(take, count, give) while (take) { } count[0]++; give;\n"
+        "#define SET(f, order, scope) atomic_flag_test_and_set_explicit(f, memory_order_##order, memory_scope_##scope)\n"
+        "#define CLEAR(f, order, scope) atomic_flag_clear_explicit(f, memory_order_##order, memory_scope_##scope)\n"
+        "kernel void k(global atomic_flag *flags, volatile global int *count, global int *first, global int *sums)\n"
+        "{\n"
+        "    local atomic_flag lock; volatile local int here[1];\n"
+        "    if (get_local_id(0) == 0) { atomic_flag_clear(&lock); here[0] = 0; }\n"
+        "    barrier(CLK_LOCAL_MEM_FENCE);\n"
+        "    GUARDED(atomic_flag_test_and_set(flags), count, atomic_flag_clear(flags))\n"
+        "    GUARDED(atomic_flag_test_and_set_explicit(flags, memory_order_acquire), count,\n"
+        "            atomic_flag_clear_explicit(flags, memory_order_release))\n"
+        "    GUARDED(SET(flags, acq_rel, device), count, CLEAR(flags, release, device))\n"
+        "    GUARDED(SET(flags, seq_cst, all_svm_devices), count, CLEAR(flags, seq_cst, all_svm_devices))\n"
+        "    GUARDED(SET(&lock, acquire, work_group), here, CLEAR(&lock, release, work_group))\n"
+        "    if (!SET(&flags[1], relaxed, device)) { atomic_inc(first); }\n"
+        "    barrier(CLK_LOCAL_MEM_FENCE);\n"
+        "    if (get_local_id(0) == 0) { sums[get_group_id(0)] = here[0]; }\n"
+        "}\n";
+    struct fixture *f = *state;
+    const size_t items = ITEMS, group = GROUP;
+    cl_int words[3][4] = { { 0 } };
+    cl_kernel kernel = fixture_kernel(f, text, "k");
+    cl_mem buffers[4];
+
+    for (cl_uint i = 0; i < PPU_ARRAY_SIZE(buffers); i++) {
+        buffers[i] = fixture_buffer(f, CL_MEM_COPY_HOST_PTR, sizeof(words[0]), words[0]);
+        check(clSetKernelArg(kernel, i, sizeof(cl_mem), &buffers[i]));
+    }
+    check(clEnqueueNDRangeKernel(f->queue, kernel, 1, NULL, &items, &group, 0, NULL, NULL));
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(words); i++) {
+        check(clEnqueueReadBuffer(f->queue, buffers[i + 1], CL_TRUE, 0, sizeof(words[i]), words[i], 0, NULL, NULL));
+    }
+    assert_int_equal(words[0][0], 4 * ITEMS);
+    assert_int_equal(words[1][0], 1);
+    for (size_t g = 0; g < ITEMS / GROUP; g++) {
+        assert_int_equal(words[2][g], GROUP);
+    }
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(buffers); i++) {
+        check(clReleaseMemObject(buffers[i]));
+    }
+    check(clReleaseKernel(kernel));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cl_test("every operation has every order and scope", every_order_and_scope),
         cl_test("integers of pointers take differences in all memory", pointers_take_differences),
         cl_test("what is released is there for who acquires", releases_are_acquired),
+        cl_test("flags are locks for each work-item", flags_are_locks),
     };
 
     return cmocka_run_group_tests_name("atomics", tests, NULL, NULL);

@@ -526,6 +526,48 @@ static void samplers_stand_in_sources(void **state)
     check(clReleaseMemObject(image));
 }
 
+/* Halves are what floats are, of each format that has them: with a sampler, without one, and written. */
+static void halves_are_read_and_written(void **state)
+{
+    static const char *const source =
+        "#pragma OPENCL EXTENSION cl_khr_fp16 : enable\n"
+        "const sampler_t near = CLK_NORMALIZED_COORDS_FALSE | CLK_ADDRESS_CLAMP_TO_EDGE | CLK_FILTER_NEAREST;\n"
+        "kernel void k(read_only image2d_t from, write_only image2d_t to, global float4 *seen)\n"
+        "{ const int2 p = (int2)(get_global_id(0), get_global_id(1)); const half4 h = read_imageh(from, p);\n"
+        "  const half4 s = read_imageh(from, near, convert_float2(p) + 0.5f), c = read_imageh(from, near, p);\n"
+        "  seen[p.y * 8 + p.x] = convert_float4(h + (s - h) + (c - h)); write_imageh(to, p, h * (half)0.5); }\n";
+    static const cl_image_format formats[] = { { CL_RGBA, CL_HALF_FLOAT }, { CL_RGBA, CL_FLOAT } };
+    struct fixture *f = *state;
+    float texels[TEXELS * 4], seen[TEXELS * 4], halved[TEXELS * 4];
+    cl_kernel kernel = fixture_kernel(f, source, "k");
+
+    for (uint32_t format = 0; format < PPU_ARRAY_SIZE(formats); format++) {
+        uint16_t narrow[TEXELS * 4];
+        for (uint32_t i = 0; i < TEXELS * 4; i++) { /* 1.0 to 1.99, of 2^-10 each */
+            narrow[i] = (uint16_t)(0x3c00u + i * 8 % 1024);
+            texels[i] = (float)value_of_half(narrow[i]);
+        }
+        cl_mem from = image_of(f, 0, formats[format], plane(WIDTH, HEIGHT), format == 0 ? (void *)narrow : texels);
+        cl_mem to = image_of(f, 0, (cl_image_format){ CL_RGBA, CL_FLOAT }, plane(WIDTH, HEIGHT), NULL);
+        cl_mem out = fixture_buffer(f, 0, sizeof(seen), NULL);
+        const size_t origin[3] = { 0 }, region[3] = { WIDTH, HEIGHT, 1 };
+        set(kernel, 0, from);
+        set(kernel, 1, to);
+        set(kernel, 2, out);
+        run(f, kernel, WIDTH, HEIGHT, 1);
+        check(clEnqueueReadBuffer(f->queue, out, CL_TRUE, 0, sizeof(seen), seen, 0, NULL, NULL));
+        check(clEnqueueReadImage(f->queue, to, CL_TRUE, origin, region, 0, 0, halved, 0, NULL, NULL));
+        for (uint32_t i = 0; i < TEXELS * 4; i++) {
+            assert_true(seen[i] == texels[i]);
+            assert_true(halved[i] == texels[i] / 2);
+        }
+        check(clReleaseMemObject(out));
+        check(clReleaseMemObject(to));
+        check(clReleaseMemObject(from));
+    }
+    check(clReleaseKernel(kernel));
+}
+
 /* ---- shapes ---- */
 
 #define SIDE 5u
@@ -805,6 +847,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cl_test("every format converts as the specification says", formats_convert),
         cl_test("samplers choose and mix the texels of the specification's formulas", samplers_choose_texels),
+        cl_test("halves are read and written [F6]", halves_are_read_and_written),
         cl_test("samplers stand in sources", samplers_stand_in_sources),
         cl_test("lines, arrays and volumes are read and written", shapes_turn),
         cl_test("a volume mixes slices, an array chooses a layer", third_coordinate_filters),
