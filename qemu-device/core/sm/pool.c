@@ -22,6 +22,7 @@
 #include "qemu-device/core/tier/tier.h"
 
 #include <sched.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -472,26 +473,27 @@ uint64_t sm_translations(struct core *core)
     return tier_made((*core_sm_pool(core))->tier);
 }
 
-uint64_t sm_whole_ctas(struct core *core)
+/* The sum of a word of all SMs, at this offset. */
+static uint64_t sum_of_sms(struct core *core, size_t offset)
 {
     const struct sm_pool *pool = *core_sm_pool(core);
-    uint64_t ctas = 0;
+    uint64_t sum = 0;
 
     for (uint32_t i = 0; i < pool->sms; i++) {
-        ctas += __atomic_load_n(&pool->sm[i].whole_ctas, __ATOMIC_RELAXED);
+        const void *const word = (const uint8_t *)&pool->sm[i] + offset;
+        sum += __atomic_load_n((const uint64_t *)word, __ATOMIC_RELAXED);
     }
-    return ctas;
+    return sum;
+}
+
+uint64_t sm_whole_ctas(struct core *core)
+{
+    return sum_of_sms(core, offsetof(struct sm, whole_ctas));
 }
 
 uint64_t sm_replaced_ctas(struct core *core)
 {
-    const struct sm_pool *pool = *core_sm_pool(core);
-    uint64_t ctas = 0;
-
-    for (uint32_t i = 0; i < pool->sms; i++) {
-        ctas += __atomic_load_n(&pool->sm[i].replaced_ctas, __ATOMIC_RELAXED);
-    }
-    return ctas;
+    return sum_of_sms(core, offsetof(struct sm, replaced_ctas));
 }
 
 uint64_t sm_count(struct core *core, uint32_t sm, enum ppu_counter counter)
