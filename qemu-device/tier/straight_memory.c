@@ -692,7 +692,7 @@ static void store_rows(struct straight *s, uint32_t n, const struct lies *lies)
     const struct ppu_insn *const insn = straight_insn(s, n);
 
     for (uint32_t i = 0; i < STRAIGHT_CHUNKS; i++) {
-        LLVMValueRef words[KIT_MOST_WORDS];
+        LLVMValueRef words[KIT_MOST_WORDS] = { NULL };
         for (uint32_t word = 0; word < insn->wd; word++) {
             words[word] = chunk_get(&s->chunk[i], insn->rd + word, RAW_NO);
         }
