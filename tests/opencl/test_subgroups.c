@@ -81,7 +81,43 @@ static void expect(cl_uint size, cl_uint item, const cl_uint *found, const cl_ui
     }
 }
 
+#define MOST_WORDS 13u
+
+/*
+ * What a work-item writes in sub-groups of a size; `got`: what it did write, for words that have no value. Returns how
+ * many words there are.
+ */
+typedef uint32_t expectation(cl_uint size, cl_uint i, struct spot p, const cl_uint *got, cl_uint *out);
+
+/* Runs a kernel that writes so many words for each work-item. */
+static void in_all_sizes(struct fixture *f, const char *text, uint32_t words, expectation *expected_of)
+{
+    static cl_uint out[ITEMS * MOST_WORDS];
+
+    for (size_t s = 0; s < PPU_ARRAY_SIZE(sizes); s++) {
+        cl_kernel kernel = kernel_of_size(f, text, sizes[s], "k");
+        run(f, kernel, words, out);
+        for (cl_uint i = 0; i < ITEMS; i++) {
+            cl_uint expected[MOST_WORDS];
+            assert_int_equal(expected_of(sizes[s], i, spot_of(i, sizes[s]), out + (size_t)i * words, expected), words);
+            expect(sizes[s], i, out, expected, words);
+        }
+        check(clReleaseKernel(kernel));
+    }
+}
+
 /* ---- numbers ---- */
+
+static uint32_t numbers_expected(cl_uint size, cl_uint i, struct spot p, const cl_uint *got, cl_uint *out)
+{
+    const cl_uint count = (LOCAL + size - 1) / size;
+    (void)got;
+    const cl_uint expected[] = {
+        p.end - p.begin, PPU_MIN(size, LOCAL), count, count, i % LOCAL / size, p.at,
+    };
+    memcpy(out, expected, sizeof(expected));
+    return PPU_ARRAY_SIZE(expected);
+}
 
 static void they_are_numbered(void **state)
 {
@@ -95,21 +131,8 @@ static void they_are_numbered(void **state)
                                     "    o[4] = get_sub_group_id();\n"
                                     "    o[5] = get_sub_group_local_id();\n"
                                     "}\n";
-    static cl_uint out[ITEMS * 6];
 
-    for (size_t s = 0; s < PPU_ARRAY_SIZE(sizes); s++) {
-        const cl_uint size = sizes[s], count = (LOCAL + size - 1) / size;
-        cl_kernel kernel = kernel_of_size(*state, text, size, "k");
-        run(*state, kernel, 6, out);
-        for (cl_uint i = 0; i < ITEMS; i++) {
-            const struct spot p = spot_of(i, size);
-            const cl_uint expected[] = {
-                p.end - p.begin, PPU_MIN(size, LOCAL), count, count, i % LOCAL / size, p.at,
-            };
-            expect(size, i, out, expected, PPU_ARRAY_SIZE(expected));
-        }
-        check(clReleaseKernel(kernel));
-    }
+    in_all_sizes(*state, text, 6, numbers_expected);
 }
 
 /* ---- collective functions ---- */
@@ -120,6 +143,38 @@ static cl_uint value_of(cl_uint item)
 }
 
 #define VALUE "uint x = (uint)get_global_id(0) * 2654435761u >> 16;\n"
+
+static uint32_t collectives_expected(cl_uint size, cl_uint i, struct spot p, const cl_uint *got, cl_uint *out)
+{
+    cl_uint sum = 0, most = 0, least = UINT32_MAX, before = 0, below = 0, above = 0, byte = 255;
+    for (cl_uint j = p.begin; j < p.end; j++) {
+        const cl_uint x = value_of(j);
+        sum += x;
+        before += j < i ? x : 0;
+        most = PPU_MAX(most, x);
+        least = j <= i ? PPU_MIN(least, x) : least;
+        below += x < 3000;
+        above += x >= 60000;
+        byte = PPU_MIN(byte, x & 255);
+    }
+    /* What comes from work-items that are not there has no value. */
+    const cl_uint other = i ^ 1, turned = p.begin + (p.at + 2) % PPU_MIN(size, LOCAL);
+    const bool there = other < p.end && turned < p.end;
+    const cl_uint expected[] = {
+        sum,
+        most,
+        least,
+        before,
+        value_of(p.begin + 3),
+        (above == 0) * 2u + (below != 0),
+        sum,
+        before + value_of(i),
+        byte,
+        there ? value_of(other) ^ value_of(turned) : got[9],
+    };
+    memcpy(out, expected, sizeof(expected));
+    return PPU_ARRAY_SIZE(expected);
+}
 
 static void all_take_part(void **state)
 {
@@ -137,47 +192,48 @@ static void all_take_part(void **state)
         "    o[8] = sub_group_reduce_min((uchar)x);\n"
         "    o[9] = sub_group_shuffle_xor(x, 1) ^ sub_group_rotate(x, 2);\n"
         "}\n";
-    static cl_uint out[ITEMS * 10];
 
-    for (size_t s = 0; s < PPU_ARRAY_SIZE(sizes); s++) {
-        const cl_uint size = sizes[s];
-        cl_kernel kernel = kernel_of_size(*state, text, size, "k");
-        run(*state, kernel, 10, out);
-        for (cl_uint i = 0; i < ITEMS; i++) {
-            const struct spot p = spot_of(i, size);
-            cl_uint sum = 0, most = 0, least = UINT32_MAX, before = 0, below = 0, above = 0, byte = 255;
-            for (cl_uint j = p.begin; j < p.end; j++) {
-                const cl_uint x = value_of(j);
-                sum += x;
-                before += j < i ? x : 0;
-                most = PPU_MAX(most, x);
-                least = j <= i ? PPU_MIN(least, x) : least;
-                below += x < 3000;
-                above += x >= 60000;
-                byte = PPU_MIN(byte, x & 255);
-            }
-            /* What comes from work-items that are not there has no value. */
-            const cl_uint other = i ^ 1, turned = p.begin + (p.at + 2) % PPU_MIN(size, LOCAL);
-            const bool there = other < p.end && turned < p.end;
-            const cl_uint expected[] = {
-                sum,
-                most,
-                least,
-                before,
-                value_of(p.begin + 3),
-                (above == 0) * 2u + (below != 0),
-                sum,
-                before + value_of(i),
-                byte,
-                there ? value_of(other) ^ value_of(turned) : out[i * 10 + 9],
-            };
-            expect(size, i, out, expected, PPU_ARRAY_SIZE(expected));
-        }
-        check(clReleaseKernel(kernel));
-    }
+    in_all_sizes(*state, text, 10, collectives_expected);
 }
 
 /* Work-items that come together, which others of their sub-group do not. */
+static uint32_t partial_expected(cl_uint size, cl_uint i, struct spot p, const cl_uint *got, cl_uint *out)
+{
+    (void)size;
+    (void)got;
+    cl_uint sum = 0, most = 0, before = 0, first = UINT32_MAX, last = 0, odd = 0, cluster = 0, members = 0, hit = 0;
+    for (cl_uint j = p.begin; j < p.end; j++) {
+        const cl_uint x = value_of(j);
+        if (x % 3 == 0) {
+            continue;
+        }
+        sum += x;
+        most = j <= i ? PPU_MAX(most, x) : most;
+        before ^= j < i ? x : 0;
+        first = PPU_MIN(first, j);
+        last = j;
+        odd += x % 2;
+        members++;
+        hit += x % 64 == 1;
+        cluster += (j - p.begin) / 8 == p.at / 8 ? x : 0;
+    }
+    const bool in = value_of(i) % 3 != 0;
+    const cl_uint expected[] = {
+        in ? sum : 0,
+        in ? most : 0,
+        in ? before : 0,
+        in && first == i,
+        in ? value_of(first) : 0,
+        in ? odd : 0,
+        in && value_of(i) % 2,
+        in ? last - p.begin : 0,
+        in ? cluster : 0,
+        in ? 4u + (odd == members) * 2u + (hit != 0) : 0,
+    };
+    memcpy(out, expected, sizeof(expected));
+    return PPU_ARRAY_SIZE(expected);
+}
+
 static void some_take_part(void **state)
 {
     static const char *const text =
@@ -199,48 +255,8 @@ static void some_take_part(void **state)
         "               sub_group_non_uniform_any(x % 64 == 1);\n"
         "    }\n"
         "}\n";
-    static cl_uint out[ITEMS * 10];
 
-    for (size_t s = 0; s < PPU_ARRAY_SIZE(sizes); s++) {
-        const cl_uint size = sizes[s];
-        cl_kernel kernel = kernel_of_size(*state, text, size, "k");
-        run(*state, kernel, 10, out);
-        for (cl_uint i = 0; i < ITEMS; i++) {
-            const struct spot p = spot_of(i, size);
-            cl_uint sum = 0, most = 0, before = 0, first = UINT32_MAX, last = 0, odd = 0, cluster = 0, members = 0,
-                    hit = 0;
-            for (cl_uint j = p.begin; j < p.end; j++) {
-                const cl_uint x = value_of(j);
-                if (x % 3 == 0) {
-                    continue;
-                }
-                sum += x;
-                most = j <= i ? PPU_MAX(most, x) : most;
-                before ^= j < i ? x : 0;
-                first = PPU_MIN(first, j);
-                last = j;
-                odd += x % 2;
-                members++;
-                hit += x % 64 == 1;
-                cluster += (j - p.begin) / 8 == p.at / 8 ? x : 0;
-            }
-            const bool in = value_of(i) % 3 != 0;
-            const cl_uint expected[] = {
-                in ? sum : 0,
-                in ? most : 0,
-                in ? before : 0,
-                in && first == i,
-                in ? value_of(first) : 0,
-                in ? odd : 0,
-                in && value_of(i) % 2,
-                in ? last - p.begin : 0,
-                in ? cluster : 0,
-                in ? 4u + (odd == members) * 2u + (hit != 0) : 0,
-            };
-            expect(size, i, out, expected, PPU_ARRAY_SIZE(expected));
-        }
-        check(clReleaseKernel(kernel));
-    }
+    in_all_sizes(*state, text, 10, partial_expected);
 }
 
 /* ---- masks, and what moves between work-items ---- */
@@ -262,6 +278,38 @@ static cl_uint fold(cl_uint from, cl_uint to, bool (*chosen)(cl_uint item), cl_u
 static bool is_odd(cl_uint item)
 {
     return value_of(item) % 2 != 0;
+}
+
+static uint32_t masks_expected(cl_uint size, cl_uint i, struct spot p, const cl_uint *got, cl_uint *out)
+{
+    const cl_uint most = PPU_MIN(size, LOCAL);
+    (void)got;
+    cl_uint odd = 0, before = 0, first = size, product = 1, common = UINT32_MAX, whole = 1;
+    for (cl_uint j = p.begin; j < p.end; j++) {
+        odd += is_odd(j);
+        before += j < i && is_odd(j);
+        first = is_odd(j) ? PPU_MIN(first, j - p.begin) : first;
+        product *= value_of(j) | 1;
+        common &= j <= i ? value_of(j) | 1 : UINT32_MAX;
+        whole &= (j - p.begin) / 4 != p.at / 4 || value_of(j) % 4 != 0;
+    }
+    const cl_uint expected[] = {
+        fold(p.at, p.at + 1, NULL, 0),
+        fold(p.at, most, NULL, 0),
+        fold(p.at + 1, most, NULL, 0),
+        fold(0, p.at + 1, NULL, 0),
+        fold(0, p.at, NULL, 0),
+        fold(0, p.end - p.begin, is_odd, p.begin),
+        before + is_odd(i),
+        before,
+        first,
+        is_odd(p.begin + p.at / 2),
+        value_of(p.begin + 3),
+        odd % 2 * 4 + (before + is_odd(i) != 0) * 2u + whole,
+        product ^ common,
+    };
+    memcpy(out, expected, sizeof(expected));
+    return PPU_ARRAY_SIZE(expected);
 }
 
 static void masks_are_counted(void **state)
@@ -286,42 +334,27 @@ static void masks_are_counted(void **state)
              "            sub_group_clustered_reduce_logical_and((int)(x % 4 != 0), 4);\n"
              "    o[12] = sub_group_non_uniform_reduce_mul(x | 1) ^ sub_group_non_uniform_scan_inclusive_and(x | 1);\n"
              "}\n";
-    static cl_uint out[ITEMS * 13];
 
-    for (size_t s = 0; s < PPU_ARRAY_SIZE(sizes); s++) {
-        const cl_uint size = sizes[s], most = PPU_MIN(size, LOCAL);
-        cl_kernel kernel = kernel_of_size(*state, text, size, "k");
-        run(*state, kernel, 13, out);
-        for (cl_uint i = 0; i < ITEMS; i++) {
-            const struct spot p = spot_of(i, size);
-            cl_uint odd = 0, before = 0, first = size, product = 1, common = UINT32_MAX, whole = 1;
-            for (cl_uint j = p.begin; j < p.end; j++) {
-                odd += is_odd(j);
-                before += j < i && is_odd(j);
-                first = is_odd(j) ? PPU_MIN(first, j - p.begin) : first;
-                product *= value_of(j) | 1;
-                common &= j <= i ? value_of(j) | 1 : UINT32_MAX;
-                whole &= (j - p.begin) / 4 != p.at / 4 || value_of(j) % 4 != 0;
-            }
-            const cl_uint expected[] = {
-                fold(p.at, p.at + 1, NULL, 0),
-                fold(p.at, most, NULL, 0),
-                fold(p.at + 1, most, NULL, 0),
-                fold(0, p.at + 1, NULL, 0),
-                fold(0, p.at, NULL, 0),
-                fold(0, p.end - p.begin, is_odd, p.begin),
-                before + is_odd(i),
-                before,
-                first,
-                is_odd(p.begin + p.at / 2),
-                value_of(p.begin + 3),
-                odd % 2 * 4 + (before + is_odd(i) != 0) * 2u + whole,
-                product ^ common,
-            };
-            expect(size, i, out, expected, PPU_ARRAY_SIZE(expected));
-        }
-        check(clReleaseKernel(kernel));
-    }
+    in_all_sizes(*state, text, 13, masks_expected);
+}
+
+static uint32_t moves_expected(cl_uint size, cl_uint i, struct spot p, const cl_uint *got, cl_uint *out)
+{
+    (void)size;
+    const cl_uint other = p.begin + (p.at ^ 2);
+    /* What comes from work-items that are not there has no value. */
+    const cl_uint expected[] = {
+        p.at >= 3 ? value_of(i - 3) : got[0],
+        i + 5 < p.end ? value_of(i + 5) : got[1],
+        value_of(p.begin + (p.at * 5 + 1) % (p.end - p.begin)),
+        value_of(p.begin + p.at / 4 * 4 + (p.at + 3) % 4),
+        value_of(i - p.at % 2) + value_of(p.begin + 1),
+        !is_odd(i)                       ? 7
+        : other < p.end && is_odd(other) ? value_of(other)
+                                         : got[5],
+    };
+    memcpy(out, expected, sizeof(expected));
+    return PPU_ARRAY_SIZE(expected);
 }
 
 static void values_move(void **state)
@@ -337,33 +370,24 @@ static void values_move(void **state)
         "    o[4] = (uint)(sub_group_shuffle_up((double)x, at % 2) + sub_group_shuffle((ulong)x, 1));\n"
         "    o[5] = x % 2 ? sub_group_shuffle_xor((ushort)x, 2) : 7;\n"
         "}\n";
-    static cl_uint out[ITEMS * 6];
 
-    for (size_t s = 0; s < PPU_ARRAY_SIZE(sizes); s++) {
-        const cl_uint size = sizes[s];
-        cl_kernel kernel = kernel_of_size(*state, text, size, "k");
-        run(*state, kernel, 6, out);
-        for (cl_uint i = 0; i < ITEMS; i++) {
-            const struct spot p = spot_of(i, size);
-            const cl_uint *got = out + (size_t)i * 6, other = p.begin + (p.at ^ 2);
-            /* What comes from work-items that are not there has no value. */
-            const cl_uint expected[] = {
-                p.at >= 3 ? value_of(i - 3) : got[0],
-                i + 5 < p.end ? value_of(i + 5) : got[1],
-                value_of(p.begin + (p.at * 5 + 1) % (p.end - p.begin)),
-                value_of(p.begin + p.at / 4 * 4 + (p.at + 3) % 4),
-                value_of(i - p.at % 2) + value_of(p.begin + 1),
-                !is_odd(i)                       ? 7
-                : other < p.end && is_odd(other) ? value_of(other)
-                                                 : got[5],
-            };
-            expect(size, i, out, expected, PPU_ARRAY_SIZE(expected));
-        }
-        check(clReleaseKernel(kernel));
-    }
+    in_all_sizes(*state, text, 6, moves_expected);
 }
 
 /* Loops that each work-item leaves at another time, and yields, do not keep them from meeting in what all call. */
+static uint32_t meeting_expected(cl_uint size, cl_uint i, struct spot p, const cl_uint *got, cl_uint *out)
+{
+    (void)size;
+    (void)i;
+    (void)got;
+    cl_uint expected[] = { p.at + 1, 0 };
+    for (cl_uint j = p.begin; j < p.end; j++) {
+        expected[1] += value_of(j);
+    }
+    memcpy(out, expected, sizeof(expected));
+    return PPU_ARRAY_SIZE(expected);
+}
+
 static void they_meet_again(void **state)
 {
     static const char *const text =
@@ -378,22 +402,8 @@ static void they_meet_again(void **state)
         "    o[1] = sub_group_any(get_sub_group_local_id() == 0) ? sum : 0;\n"
         "    o[0] = sub_group_scan_inclusive_add(1);\n"
         "}\n";
-    static cl_uint out[ITEMS * 2];
 
-    for (size_t s = 0; s < PPU_ARRAY_SIZE(sizes); s++) {
-        const cl_uint size = sizes[s];
-        cl_kernel kernel = kernel_of_size(*state, text, size, "k");
-        run(*state, kernel, 2, out);
-        for (cl_uint i = 0; i < ITEMS; i++) {
-            const struct spot p = spot_of(i, size);
-            cl_uint expected[] = { p.at + 1, 0 };
-            for (cl_uint j = p.begin; j < p.end; j++) {
-                expected[1] += value_of(j);
-            }
-            expect(size, i, out, expected, PPU_ARRAY_SIZE(expected));
-        }
-        check(clReleaseKernel(kernel));
-    }
+    in_all_sizes(*state, text, 2, meeting_expected);
 }
 
 /* ---- forward progress ---- */
