@@ -217,6 +217,9 @@ static void two_launchers_against_two_completions(void **state)
 }
 
 #define MOST_STREAMS 300u
+#define MOVES 20u
+/* Words go up and down from the middle of one of two places, by fewer than MOST_STREAMS words a move. */
+#define PLACE_MIDDLE (MOVES * MOST_STREAMS * 4)
 
 /*
  * Now and then there are more streams, and the words of all are elsewhere, or some words further up, or as many as
@@ -224,13 +227,12 @@ static void two_launchers_against_two_completions(void **state)
  */
 static void move_words(uint32_t *at, uint64_t *seed)
 {
-    static uint32_t apart;
     const uint32_t before = tmdq_count(2), end = *at + before * 4;
     uint32_t count = before + random_below(seed, MOST_STREAMS - before + 1), to;
 
     switch (random_below(seed, 3)) {
-    case 0:
-        to = layout.heap_base + (++apart) * 2 * MOST_STREAMS * 4;
+    case 0: /* the other place */
+        to = layout.heap_base + PLACE_MIDDLE + (*at < layout.heap_base + 2 * PLACE_MIDDLE ? 2 * PLACE_MIDDLE : 0);
         memset(hal_vram((ppu_vram_t){ to }), 0, MOST_STREAMS * 4);
         break;
     case 1:
@@ -261,10 +263,11 @@ static void random_history(void **state)
     memset(length, 0, sizeof(length));
     task_init();
     tmdq_init();
-    uint32_t at = layout.heap_base + MOST_STREAMS * 4;
+    layout.heap_base = 0x40000;
+    uint32_t at = layout.heap_base + PLACE_MIDDLE;
     memset(hal_vram((ppu_vram_t){ at }), 0, MOST_STREAMS * 4);
     tmdq_move(2, (ppu_vram_t){ at }, tmdq_count(2));
-    for (uint32_t i = 0; i < 200000; i++) {
+    for (uint32_t i = 0; i < MOVES * 10000; i++) {
         if (i % 10000 == 9999) {
             move_words(&at, &seed);
         }
