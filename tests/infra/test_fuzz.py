@@ -31,7 +31,7 @@ class Scratch:
         program.write_text(f"#!/bin/bash\n{script}\n")
         program.chmod(0o755)
         source.write_text("/*\n * Surface: bytes of version 1.2 that\n * somebody sends. More.\n */\n")
-        (self.path / "build/fuzz.list").write_text(f"one\t{program}\t{source}\t-max_len=9\t\n")
+        (self.path / "build/fuzz.list").write_text(f"one\t{program}\t{source}\t-max_len=9\t-fork=1\t\n")
 
     def run(self, *arguments):
         done = subprocess.run([TOP / "tests/fuzz/run", *arguments], capture_output=True, text=True, timeout=50,
@@ -76,6 +76,15 @@ def test_finding():
     assert ", 1 findings" in scratch.read("cache/fuzz/record.txt")
 
 
+def test_goes_on_without_an_input():
+    scratch = Scratch('''for a; do case $a in -artifact_prefix=*) echo x >"${a#*=}timeout-1";; -fork=1) long=1;; esac; done
+[ "$long" ] && echo "#73: cov: 14 ft: 54 corp: 9 exec/s: 24 oom/timeout/crash: 0/1/0 time: 1s job: 1 dft_time: 0"''')
+    status, output = scratch.run("fuzz", "--time", "1", "one")
+    assert status == 0 and f"again:   {scratch.path}/program -max_len=9 build/fuzz/findings/one/timeout-1\n" in output, output
+    assert "one: 73 executions" in scratch.read("cache/fuzz/record.txt")
+    assert "14 edges, 0 findings" in scratch.read("cache/fuzz/record.txt")
+
+
 def test_unknown_target():
     status, output = Scratch("true").run("fuzz", "two")
     assert status != 0 and "no target 'two'" in output, output
@@ -118,6 +127,7 @@ tap.main([
     ("targets are listed by surface", test_list),
     ("executions of runs and processes add up", test_sums),
     ("the record goes into the tree once", test_saved_sums),
+    ("a run goes on without an input that never ends", test_goes_on_without_an_input),
     ("a finding is kept with the command that shows it again", test_finding),
     ("a target that does not exist is named", test_unknown_target),
     ("the corpus in the tree stays small", test_corpus),
