@@ -98,7 +98,7 @@ CFLAGS_coverage := $(DEBUG_INFO) -O1 --coverage -fprofile-update=atomic -Wno-may
 
 V ?= 0
 T ?=
-# How many times as long as TIMEOUT_<name> says a test may take: processors differ so much, and three tests share two.
+# How many times as long as TIMEOUT_<name> says a test may take: processors differ so much, and tests share them.
 PATIENCE ?= 4
 Q := $(if $(filter 1,$(V)),,@)
 # $(call say,VERB,TARGET): the short line that stands for a command

@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: MIT
 """Tests the test runner, which must notice every way in which a test program can go wrong."""
 
+import importlib.machinery
+import importlib.util
 import json
 import os
 import pty
@@ -118,6 +120,44 @@ def test_serial_tests_run_alone():
         assert status == 0, output
 
 
+def test_longest_limits_begin_first():
+    with tempfile.NamedTemporaryFile("r") as begun:
+        run(*[(f"limit {limit}", limit, "parallel", f"echo {limit} >>{begun.name}; echo 1..1; echo 'ok 1 - a'")
+              for limit in (10, 40, 30, 41)], options=("--jobs", "1", "--more", "0"))
+        assert begun.read().split() == ["41", "40", "30", "10"]
+
+
+def runner():
+    """The runner as a module."""
+    loader = importlib.machinery.SourceFileLoader("runner", str(TOP / "tests/run"))
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader("runner", loader))
+    loader.exec_module(module)
+    return module
+
+
+def test_more_begin_while_processors_are_idle():
+    room = runner().Room(jobs=2, more=1)
+    for idle, has_place in ((False, True), (False, True), (False, False), (True, True), (True, False)):
+        room.processors.are_idle = lambda idle=idle: idle
+        assert room.has_place() == has_place, (room.under_way, idle)
+        room.under_way += has_place
+    room.leave()
+    assert room.under_way == 2 and room.has_place()
+
+
+def test_idle_processors():
+    """Half of one in a second is enough, and says nothing about the second after it; a tenth is not enough."""
+    module = runner()
+    now, idle = [100.0], [50.0]
+    module.time = type("clock", (), {"monotonic": lambda: now[0]})
+    module.Processors.idle = staticmethod(lambda: idle[0])
+    processors = module.Processors()
+    for seconds, free, expected in ((0.5, 0.5, False), (0.5, 0.0, True), (0.5, 0.5, False), (0.5, 0.1, True), (1.1, 0.1, False)):
+        now[0] += seconds
+        idle[0] += free
+        assert processors.are_idle() == expected, (seconds, free)
+
+
 def run_on_a_terminal(seconds):
     """What the runner writes there for a test that takes so long."""
     with tempfile.TemporaryDirectory() as scratch:
@@ -176,6 +216,9 @@ tap.main(
         ("the time of processors is told", test_processor_time),
         ("requirement numbers are taken from the end of names", test_requirement_tags),
         ("serial tests run one after the other", test_serial_tests_run_alone),
+        ("tests with the longest limits begin first", test_longest_limits_begin_first),
+        ("more tests run at once while processors are idle", test_more_begin_while_processors_are_idle),
+        ("a processor is idle when nobody used it for a while", test_idle_processors),
         ("make test runs every test, or those with a word in their name", test_selection),
         ("what runs is shown on a terminal, and nowhere else", test_progress),
         ("running nothing is a failure", test_nothing_to_run),
