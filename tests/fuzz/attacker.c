@@ -8,6 +8,7 @@
 #include "ppu/save.h"
 #include "qemu-device/core/core.h"
 #include "qemu-device/core/core_private.h"
+#include "qemu-device/core/sm/cta.h"
 #include "qemu-device/core/sm/pool.h"
 #include "qemu-device/core/sm/pool_state.h"
 #include "qemu-device/core/sm/sm.h"
@@ -342,11 +343,22 @@ void attacker_act(struct attacker *attacker)
     }
 }
 
+static bool is_on_sm(const struct attacker *attacker)
+{
+    const struct sm *const sm = attacker_sm(attacker);
+    bool is_there = false;
+
+    for (uint32_t i = 0; i < sm->config->sm_ctas; i++) {
+        is_there = is_there || (sm->cta[i].used && sm->cta[i].cta.task->tmd.context == ATTACKER);
+    }
+    return is_there;
+}
+
 void attacker_end(struct attacker *attacker)
 {
     attacker->board->bus_works = true;
     attacker->ends = true;
-    for (uint32_t turns = 0; attacker_sm(attacker)->ctas_used != 1 || attacker->runs; turns++) {
+    for (uint32_t turns = 0; is_on_sm(attacker) || attacker->runs; turns++) {
         if (turns == KILL_TURNS) {
             fuzz_found("the attacker does not end");
         }
@@ -355,4 +367,5 @@ void attacker_end(struct attacker *attacker)
         neighbour_run(attacker->board, 64);
         attacker_take_events(attacker);
     }
+    attacker->ends = false;
 }

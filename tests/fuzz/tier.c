@@ -10,6 +10,10 @@
  * bit; the victim must be unharmed and go on, as in `engine`. So a store of generated code that leaves what its warp
  * was given is seen where it lands in VRAM, a neighbour's registers or shared memory.
  *
+ * One of some inputs has more CTAs, which begin alone on the SM, and may be run from begin to end by one translation.
+ * The order of their warps is another then, so that the attacker's own memory may be different; all else is compared
+ * in the end.
+ *
  * When less than a quarter of the inputs ran translated code, that is a finding: the target would test nothing.
  */
 #include <stdio.h>
@@ -38,25 +42,43 @@
 #define SHARED_MAGIC 0xa5c3a500u
 #define PROGRAM_BYTES 320u
 #define SHOWN_FROM 100u /* inputs, before too few translations are a finding */
+#define WHOLE_CTAS 32u
+#define WHOLE_TURNS 8u
 
 enum { INTERPRETED, TRANSLATED, WAYS };
+enum kind {
+    PLAIN,
+    CACHES,
+    WHOLE,
+    KINDS
+}; /* of machines: with a model of the caches, with CTAs run from begin to end */
 
-static struct board *machines[2][WAYS]; /* without and with a model of the caches */
+static struct board *machines[KINDS][WAYS];
 static uint8_t pattern[PPU_PAGE_64K];
 static uint64_t inputs, translated_inputs, insns;
 
 /* ---- the machines ---- */
 
-static struct board *machine(bool cache_model, uint32_t way)
+static enum kind kind_of(uint32_t first)
+{
+    return first % 16 == 1 ? CACHES : first % 16 == 5 ? WHOLE : PLAIN;
+}
+
+static struct board *machine(enum kind kind, uint32_t way)
 {
     struct core_config config = attacker_config(FILE_WORDS);
 
-    if (!machines[cache_model][way]) {
-        config.cache_model = cache_model;
+    if (!machines[kind][way]) {
+        config.cache_model = kind == CACHES;
         config.engine_tier = way == TRANSLATED ? TIER_AT_ONCE : TIER_OFF;
-        machines[cache_model][way] = board_new(&config);
+        tier_at_once_set_whole(kind == WHOLE);
+        machines[kind][way] = board_new(&config);
+        if (kind == WHOLE) {
+            machines[kind][way]->core->config.sm_threads =
+                1; /* for the SM, which nobody else runs: CTAs come in lots */
+        }
     }
-    return machines[cache_model][way];
+    return machines[kind][way];
 }
 
 /* Numbers and floats of all kinds, NaNs and infinities among them. */
@@ -180,11 +202,29 @@ static void same_cta(const struct sm *a, const struct sm *b, uint32_t i)
                b->file[SM_FILE_SHARED].bytes + y->block[SM_FILE_SHARED].off, x->block[SM_FILE_SHARED].len);
 }
 
+/* Save areas also have what ended warps have left, which is nobody's. */
+static void same_vram(const char *what, const struct attacker pair[WAYS], uint32_t from, uint32_t end)
+{
+    same_bytes(what, pair[INTERPRETED].board->vram + from, pair[TRANSLATED].board->vram + from, end - from);
+}
+
+/* What belongs to others, when all is done; what the device says of its work comes in another order. */
+static void same_others(const struct attacker pair[WAYS])
+{
+    same_vram("parameters and page tables", pair, PARAMS_AT, SAVE_AT);
+    same_vram("VRAM between the save area and the attacker's", pair, SAVE_AT + SAVE_BYTES, DATA_AT);
+    same_vram("VRAM behind the attacker's", pair, DATA_AT + OWN_BYTES, MACHINE_VRAM);
+}
+
+/* Where CTAs may be run whole, they have come elsewhere. */
 static void same_machines(const struct attacker pair[WAYS], bool whole)
 {
     const struct sm *const a = attacker_sm(&pair[INTERPRETED]), *const b = attacker_sm(&pair[TRANSLATED]);
     const struct board *const x = pair[INTERPRETED].board, *const y = pair[TRANSLATED].board;
 
+    if (whole) {
+        return;
+    }
     for (uint32_t i = 0; i < a->config->sm_ctas; i++) {
         same_cta(a, b, i);
     }
@@ -193,15 +233,25 @@ static void same_machines(const struct attacker pair[WAYS], bool whole)
     }
     same_bytes("the attacker's memory", x->vram + DATA_AT, y->vram + DATA_AT, OWN_BYTES);
     same_bytes("system memory", x->sys, y->sys, SYS_OWN_BYTES);
-    if (whole) {
-        /* Save areas also have what ended warps have left, which is nobody's. */
-        same_bytes("VRAM", x->vram, y->vram, SAVE_AT);
-        same_bytes("VRAM behind the save area", x->vram + SAVE_AT + SAVE_BYTES, y->vram + SAVE_AT + SAVE_BYTES,
-                   MACHINE_VRAM - SAVE_AT - SAVE_BYTES);
-    }
 }
 
 /* ---- an input ---- */
+
+/* CTAs have the SM for themselves, and are ended where they do not end. */
+static void run_alone(struct attacker *attacker)
+{
+    const uint32_t ctas = attacker->tmd.grid[0];
+
+    attacker->tmd.grid[0] = ctas + WHOLE_CTAS;
+    attacker_start(attacker);
+    for (uint32_t turns = 0; turns < WHOLE_TURNS; turns++) {
+        neighbour_run(attacker->board, MOST_RUN);
+        board_settle(attacker->board);
+        attacker_take_events(attacker);
+    }
+    attacker_end(attacker);
+    attacker->tmd.grid[0] = ctas;
+}
 
 static void begin(struct attacker *attacker, uint32_t first)
 {
@@ -217,7 +267,13 @@ static void begin(struct attacker *attacker, uint32_t first)
     if ((first & 0xe0u) != 0) {
         attacker->tmd.flags &= (uint16_t)~PPU_TMD_SUBVECTOR; /* warps in it are interpreted */
     }
-    tier_code_make(attacker);
+    if (kind_of(first) == WHOLE) {
+        attacker->tmd.cta[0] = PPU_MAX(attacker->tmd.cta[0] / attacker->tmd.wave, 1u) * attacker->tmd.wave;
+    }
+    tier_code_make(attacker, kind_of(first) == WHOLE && (first & 0xc0u) != 0);
+    if (kind_of(first) == WHOLE) {
+        run_alone(attacker);
+    }
     if (first % 8 == 2) {
         attacker->tmd.grid[0] = 1; /* so that there is room for the victim behind it */
         attacker_start(attacker);
@@ -259,21 +315,27 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count)
 {
     struct attacker pair[WAYS] = { { .in = fuzz_input(bytes, count) }, { .in = fuzz_input(bytes, count) } };
     const uint64_t before = tier_at_once_counts().executed;
+    const uint32_t first = count != 0 ? bytes[0] : 0;
+    const bool whole = kind_of(first) == WHOLE;
 
     for (uint32_t way = 0; way < WAYS; way++) {
-        const uint32_t first = fuzz_u8(&pair[way].in);
-        pair[way].board = machine(first % 16 == 1, way);
+        (void)fuzz_u8(&pair[way].in);
+        pair[way].board = machine(kind_of(first), way);
         begin(&pair[way], first);
     }
-    same_machines(pair, false);
+    same_machines(pair, whole);
     for (uint32_t left = MOST_STEPS; left != 0 && !fuzz_ended(&pair[INTERPRETED].in); left--) {
         step(&pair[INTERPRETED]);
         step(&pair[TRANSLATED]);
-        same_machines(pair, false);
+        same_machines(pair, whole);
     }
     end(&pair[INTERPRETED]);
     end(&pair[TRANSLATED]);
-    same_machines(pair, true);
+    same_machines(pair, whole);
+    if (!whole) {
+        same_vram("the attacker's VRAM", pair, DATA_AT, DATA_AT + OWN_BYTES);
+    }
+    same_others(pair);
     inputs++;
     translated_inputs += tier_at_once_counts().executed != before;
     insns += attacker_sm(&pair[TRANSLATED])->count[PPU_COUNTER_INSNS];
@@ -310,10 +372,10 @@ static void show_part(void)
     fprintf(
         stderr,
         "tier: %llu inputs, %llu of them ran translated code; of %llu units %llu had code; of %llu instructions %llu "
-        "were translated, %llu of these straight\n",
+        "were translated, %llu of these straight, %llu of CTAs without a place\n",
         (unsigned long long)inputs, (unsigned long long)translated_inputs, (unsigned long long)counts.asked,
         (unsigned long long)counts.given, (unsigned long long)insns, (unsigned long long)counts.executed,
-        (unsigned long long)counts.executed_straight);
+        (unsigned long long)counts.executed_straight, (unsigned long long)counts.executed_whole);
     if (inputs >= SHOWN_FROM && translated_inputs < inputs / 4 && tier_at_once_works()) {
         fuzz_found("only %llu of %llu inputs ran translated code", (unsigned long long)translated_inputs,
                    (unsigned long long)inputs);

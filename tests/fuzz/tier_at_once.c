@@ -22,6 +22,7 @@
 struct tier_entry {
     struct tier_entry *next; /* taken last first */
     uint32_t users;
+    bool whole; /* of machines whose CTAs may be run so */
     enum tier_state state;
     struct tier_translation translation; /* whose code is enter() */
     tier_code *code;
@@ -31,11 +32,13 @@ struct tier_entry {
 
 struct tier {
     uint64_t made;
+    bool whole;
 };
 
 static struct tier_entry *entries;
 static uint32_t entry_count;
 static struct tier_at_once_counts counts;
+static bool machines_run_whole;
 
 /* ---- code ---- */
 
@@ -59,6 +62,9 @@ static void enter(struct exec *x, const struct code_insn *head, struct tier_turn
     counts.executed += turn->done - before;
     if (entry->unit.straight) {
         counts.executed_straight += turn->done - before;
+    }
+    if (turn->whole) {
+        counts.executed_whole += turn->done - before;
     }
 }
 
@@ -93,6 +99,7 @@ static void map_code(const struct tier_code_bytes *code, struct tier_entry *entr
                                                     .vregs = code->vregs,
                                                     .wave = code->wave,
                                                     .insns = code->insns,
+                                                    .ends = entry->whole && code->ends,
                                                     .memory = memory,
                                                     .bytes = code->bytes };
     const uintptr_t at = (uintptr_t)memory + code->entry;
@@ -139,7 +146,7 @@ static void make_room(void)
     }
 }
 
-static struct tier_entry *entry_new(const struct tier_unit *unit, size_t bytes)
+static struct tier_entry *entry_new(const struct tier_unit *unit, size_t bytes, bool whole)
 {
     struct tier_entry *const entry = calloc(1, sizeof(*entry));
 
@@ -148,16 +155,17 @@ static struct tier_entry *entry_new(const struct tier_unit *unit, size_t bytes)
     }
     memcpy(&entry->unit, unit, bytes);
     entry->unit_bytes = bytes;
+    entry->whole = whole;
     entry_count++;
     translate(entry);
     return entry;
 }
 
-static struct tier_entry *entry_find(const struct tier_unit *unit, size_t bytes)
+static struct tier_entry *entry_find(const struct tier_unit *unit, size_t bytes, bool whole)
 {
     for (struct tier_entry **at = &entries; *at; at = &(*at)->next) {
         struct tier_entry *const entry = *at;
-        if (entry->unit_bytes == bytes && memcmp(&entry->unit, unit, bytes) == 0) {
+        if (entry->whole == whole && entry->unit_bytes == bytes && memcmp(&entry->unit, unit, bytes) == 0) {
             *at = entry->next;
             return entry;
         }
@@ -171,12 +179,12 @@ static struct tier_entry *entry_find(const struct tier_unit *unit, size_t bytes)
 struct tier_entry *tier_count(struct tier *tier, const struct tier_unit *unit)
 {
     const size_t bytes = tier_unit_bytes(unit);
-    struct tier_entry *entry = entry_find(unit, bytes);
+    struct tier_entry *entry = entry_find(unit, bytes, tier->whole);
 
     if (!entry && entry_count >= MOST_ENTRIES) {
         make_room();
     }
-    entry = entry ? entry : entry_new(unit, bytes);
+    entry = entry ? entry : entry_new(unit, bytes, tier->whole);
     entry->next = entries;
     entries = entry;
     entry->users++;
@@ -241,12 +249,22 @@ uint64_t tier_made(const struct tier *tier)
 
 struct tier *tier_new(const struct core_config *config)
 {
-    return config->engine_tier == TIER_AT_ONCE ? calloc(1, sizeof(struct tier)) : NULL;
+    struct tier *const tier = config->engine_tier == TIER_AT_ONCE ? calloc(1, sizeof(*tier)) : NULL;
+
+    if (tier) {
+        tier->whole = machines_run_whole;
+    }
+    return tier;
 }
 
 void tier_free(struct tier *tier)
 {
     free(tier);
+}
+
+void tier_at_once_set_whole(bool whole)
+{
+    machines_run_whole = whole;
 }
 
 struct tier_at_once_counts tier_at_once_counts(void)

@@ -17,10 +17,13 @@ struct tier_at_once_counts {
     uint64_t entered;           /* times that warps entered code */
     uint64_t executed;          /* instructions that they went through there */
     uint64_t executed_straight; /* those of them in straight units */
+    uint64_t executed_whole;    /* those of them of warps from begin to end, whose CTA has no place on the SM */
 };
 
 /* False: this host has nothing that the tier makes code for. */
 bool tier_at_once_works(void);
+/* Whether CTAs may be run from begin to end by one translation, in machines that are made from now on. */
+void tier_at_once_set_whole(bool whole);
 struct tier_at_once_counts tier_at_once_counts(void);
 
 #endif

@@ -23,6 +23,7 @@ struct code {
     uint32_t count;
     uint32_t depth;  /* of loops */
     bool loads_only; /* no stores: one would end a straight unit where the next load is */
+    bool no_shared;  /* accesses of shared memory */
 };
 
 /* ---- words ---- */
@@ -352,8 +353,11 @@ static void access_memory(struct code *c)
         access_masked(c);
         break;
     case 9:
-        access_shared(c);
-        break;
+        if (!c->no_shared) {
+            access_shared(c);
+            break;
+        }
+        /* fall through */
     case 1:
     case 2:
         access_address(c);
@@ -651,10 +655,12 @@ static void straight(struct code *c)
     }
 }
 
-void tier_code_make(struct attacker *attacker)
+void tier_code_make(struct attacker *attacker, bool is_straight)
 {
     struct code c = { .in = &attacker->in, .tmd = &attacker->tmd, .word = attacker_code(attacker, 0) };
-    const uint32_t sections = fuzz_below(&attacker->in, 4);
+    const uint32_t any = fuzz_below(&attacker->in, 4), sections = is_straight ? 0 : any;
+
+    c.no_shared = is_straight;
 
     give_parameters(attacker);
     attacker_prologue(attacker);

@@ -7,7 +7,10 @@
 
 #define TIER_CODE_VREGS 16u /* that its task must have, at least */
 
-/* The attacker's parameters and code, of the next part of the input. Its task has been made. */
-void tier_code_make(struct attacker *attacker);
+/*
+ * The attacker's parameters and code, of the next part of the input. Its task has been made. Straight code has no
+ * loops, and mostly none of what a CTA needs a place on the SM for.
+ */
+void tier_code_make(struct attacker *attacker, bool is_straight);
 
 #endif
