@@ -51,6 +51,13 @@ $(GUEST_TOOLCHAIN): guest/toolchain.txt tools/setup/guest-packages
 	$(Q)mkdir -p $(@D)
 	$(Q)tree=$$(tools/setup/guest-packages $(GUEST_ARCHITECTURE) toolchain.txt) && eval "$$tree" && ln -sfn "$$GUEST/root" $@
 
+# gdb for the guest, and what it is linked with: a link to the files.
+GUEST_DEBUGGER := $(GUEST_DIR)/debugger
+$(GUEST_DEBUGGER): guest/debugger.txt tools/setup/guest-packages
+	$(call say,GUEST,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)tree=$$(tools/setup/guest-packages $(GUEST_ARCHITECTURE) debugger.txt) && eval "$$tree" && ln -sfn "$$GUEST/root" $@
+
 .PHONY: guest guest-run guest-shell client-qemu
 client-qemu: $(CLIENT_QEMU) ## build the stock QEMUs of GUEST=x86 and GUEST=arm64-client
 guest: $(GUEST_IMAGE) ## fetch the Linux guest and build its image

@@ -44,6 +44,9 @@ $(eval $(call ppu_script_test,guest-tools,tests/guest/test_tools.py,$(GUEST_READ
 TIMEOUT_guest-record := 300
 $(eval $(call ppu_script_test,guest-record,tests/guest/test_record.py,$(GUEST_READY) $(addprefix $(GUEST_DIR)/programs/,ppu-dbg top-worker) $(BUILD)/kernels/spin-debug.ppu))
 
+TIMEOUT_guest-gdb := 300
+$(eval $(call ppu_script_test,guest-gdb,tests/guest/test_gdb.py,$(GUEST_READY) $(GUEST_DEBUGGER) $(addprefix $(GUEST_DIR)/programs/,ppu-dbg top-worker) $(BUILD)/kernels/spin-debug.ppu))
+
 TIMEOUT_demo := 300
 $(eval $(call ppu_script_test,demo,tests/guest/test_demo.py,$(DEMO_READY) $(BUILD)/plain/tools/demo $(BUILD)/opencl/ppu.icd $(addprefix $(BUILD)/plain/tools/,variants waves locks)))
 TIMEOUT_deterministic := 360
