@@ -68,6 +68,9 @@ export CCACHE_NOHASHDIR := 1
 # What has not been compiled before is compiled at once, instead of preprocessing first to look a second time. So the compiler
 # must say all that it reads; of that make is told what is ours, as it would look at 100 dates for each object.
 export CCACHE_DEPEND := 1
+# It does not know of files that .incbin takes: sources with such are compiled without it.
+INCBIN := compiler/frontend/library.c qemu-device/tier/translate.c
+ppu_ccache = $(if $(filter $(INCBIN),$(1)),,$(CCACHE))
 DEPENDENCIES = -MD -MP -MT $@ -MF $@.d
 own_dependencies = sed -i -E 's|[ ][^ ]*/usr/[^ ]*||g; /^ ?\\$$/d; /^[^ ]*\/usr\/.*:$$/d' $@.d
 BUILD := build
@@ -144,7 +147,7 @@ $(call ppu_record,$(BUILD)/$(1)/record/$(2).flags,$(CFLAGS_COMMON) $(CFLAGS_$(1)
 $(call ppu_objects,$(1),$(2),$(3)): $(BUILD)/$(1)/obj/$(2)/%.o: % $(BUILD)/$(1)/record/$(2).flags
 	$$(call say,CC,$$< ($(1)))
 	$(Q)[ -d $$(@D) ] || mkdir -p $$(@D)
-	$(Q)$(CCACHE) $(or $(CC_$(1)),$(CC)) $(CFLAGS_COMMON) $(CFLAGS_$(1)) $(4) $$(FLAGS_$$<) $$(FLAGS_$(1)_$$<) $$(DEPENDENCIES) -c $$< -o $$@.$$(pid)
+	$(Q)$$(call ppu_ccache,$$<) $(or $(CC_$(1)),$(CC)) $(CFLAGS_COMMON) $(CFLAGS_$(1)) $(4) $$(FLAGS_$$<) $$(FLAGS_$(1)_$$<) $$(DEPENDENCIES) -c $$< -o $$@.$$(pid)
 	$(Q)$$(own_dependencies)
 	$(Q)mv $$@.$$(pid) $$@
 -include $(addsuffix .d,$(call ppu_objects,$(1),$(2),$(3)))

@@ -75,7 +75,7 @@ $(call ppu_record,$(GUEST_DIR)/record/$(1).members,$(2) $(4))
 $(call guest_objects,$(1),$(2)): $(GUEST_DIR)/obj/$(1)/%.o: % $(GUEST_DIR)/record/$(1).flags | $(GUEST_IMAGE)
 	$$(call say,GUEST CC,$$<)
 	$(Q)mkdir -p $$(@D)
-	$(Q)$(CCACHE) $(GUEST_CC) $(CFLAGS_COMMON) -O2 $(3) -isystem $(GUEST_DIR)/sysroot/usr/include $$(DEPENDENCIES) -c $$< -o $$@.$$(pid)
+	$(Q)$$(call ppu_ccache,$$<) $(GUEST_CC) $(CFLAGS_COMMON) -O2 $(3) -isystem $(GUEST_DIR)/sysroot/usr/include $$(DEPENDENCIES) -c $$< -o $$@.$$(pid)
 	$(Q)$$(own_dependencies)
 	$(Q)mv $$@.$$(pid) $$@
 -include $(addsuffix .d,$(call guest_objects,$(1),$(2)))

@@ -60,3 +60,5 @@ TIMEOUT_ci-examples = 120
 $(eval $(call ppu_script_test,ci-examples,tests/infra/test_ci_examples.py,$(BUILD)/opencl/ppu.icd $(QEMU) firmware))
 
 $(eval $(call ppu_script_test,client-qemu,tests/infra/test_client_qemu.py,))
+
+$(eval $(call ppu_script_test,ccache,tests/infra/test_ccache.py,))
