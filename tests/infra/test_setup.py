@@ -264,9 +264,26 @@ cat >build.ninja <<'END'
 rule link
   command = echo compiled >>"$$ORDER"; echo "$$PWD" >$out; $
     /usr/bin/python3 -c "print(*{'a', 'b', 'c', 'd', 'e', 'f', 'g'})" >set
-build qemu-system-aarch64: link
+rule generate
+  command = echo "enum { generated };" >$out
+rule cc
+  command = gcc $flags -I. -iquote ../src/include -H -MD -MQ $out -MF $out.d -o $out -c $in 2>$out.headers
+build config-poison.h: generate
+build libqemuutil.a.p/a.c.o: cc a.c | config-poison.h
+build libqemu-aarch64-softmmu.a.p/a.c.o: cc a.c | config-poison.h
+  flags = -DCOMPILING_PER_TARGET
+build qemu-system-aarch64: link | libqemuutil.a.p/a.c.o libqemu-aarch64-softmmu.a.p/a.c.o
 END
+printf '#include "qemu/osdep.h"\\nint a = KIND;\\n' >a.c
 """
+MAIN_HEADER = """#include "config-poison.h"
+#ifdef COMPILING_PER_TARGET
+enum { KIND = 1 };
+#else
+enum { KIND = 2 };
+#endif
+"""
+KINDS = ("libqemuutil", "libqemu-aarch64-softmmu")
 BOTH = ["configured", "compiled"]
 
 
@@ -275,6 +292,8 @@ def programs(scratch):
     source = scratch.cache / "qemu/1_10.0.99"
     fake_qemu(source)
     (source / "configure").write_text(MAKES_A_PROGRAM)
+    (source / "include/qemu").mkdir(parents=True)
+    (source / "include/qemu/osdep.h").write_text(MAIN_HEADER)
     (scratch.cache / "meson").symlink_to(CACHE / "meson")
     return source
 
@@ -316,6 +335,30 @@ def test_generators_print_the_same():
             assert checkout.build() == BOTH
             printed.add((checkout.path / "build/qemu/build/set").read_text())
         assert len(printed) == 1, printed
+
+
+def precompiled(checkout):
+    """for each kind of object what it took in place of the header that all sources begin with"""
+    read = [(checkout.path / f"build/qemu/build/{kind}.a.p/a.c.o.headers").read_text() for kind in KINDS]
+    return [re.findall(r"^! .*/include/qemu/osdep\.h\.gch/(.*)\.gch$", headers, re.M) for headers in read]
+
+
+def test_main_header_is_compiled_once():
+    with Scratch() as scratch:
+        source = programs(scratch)
+        checkout = Checkout(scratch, "first")
+        assert checkout.build() == BOTH
+        assert precompiled(checkout) == [[kind] for kind in KINDS]
+        assert not list(source.rglob("*.gch"))
+
+
+def test_main_header_of_ones_own_tree():
+    """Whose tree it is may change the header, and ninja looks at no other."""
+    with Scratch() as scratch:
+        source = programs(scratch)
+        checkout = Checkout(scratch, "first")
+        assert checkout.build(QEMU_SRC=str(source)) == BOTH
+        assert precompiled(checkout) == [[], []]
 
 
 def test_damaged_program_is_not_taken():
@@ -424,6 +467,8 @@ tap.main([
     ("a QEMU that another checkout has linked is taken", test_program_is_taken),
     ("one with another device, server, header or configuration is not", test_other_program_is_not_taken),
     ("generators of QEMU print sets in one order", test_generators_print_the_same),
+    ("the header that all of QEMU's sources begin with is compiled once for each kind", test_main_header_is_compiled_once),
+    ("in a tree of somebody's own each source reads the header", test_main_header_of_ones_own_tree),
     ("one that is damaged is not, and is replaced", test_damaged_program_is_not_taken),
     ("one from a tree of somebody's own is neither kept nor taken", test_program_of_ones_own_tree),
     ("the 16 newest are kept, and none of a change on the way", test_few_programs_are_kept),
