@@ -11,6 +11,9 @@
 
 #define PPU_SANITIZER_MARK "\001ppu-sanitizer"
 #define PPU_SANITIZER_SEPARATOR '\037'
+/* Actions of the check `barrier`: whose work-items have to come. */
+#define PPU_SANITIZER_GROUP "group"
+#define PPU_SANITIZER_SUB_GROUP "sub-group"
 #define PPU_SANITIZER_FIELDS 8u
 
 /* Bits of what is checked. */

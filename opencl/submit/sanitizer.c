@@ -350,10 +350,10 @@ static void print_barrier(FILE *to, const struct ppu_sanitizer_report *report)
     const struct ppu_sanitizer_site *site = &report->site;
 
     if (report->has_other) {
-        fprintf(to, "ppu: %s: work-items of a group wait at different places\n", site->check);
+        fprintf(to, "ppu: %s: work-items of a %s wait at different places\n", site->check, site->action);
     } else {
-        fprintf(to, "ppu: %s: %llu of the group's %llu work-items came to it\n", site->check,
-                (unsigned long long)report->address, (unsigned long long)report->object_bytes);
+        fprintf(to, "ppu: %s: %llu of the %s's %llu work-items came to it\n", site->check,
+                (unsigned long long)report->address, site->action, (unsigned long long)report->object_bytes);
     }
     print_sides(to, report, false);
 }

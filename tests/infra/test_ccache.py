@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Tests that sources which take in other files by .incbin are compiled anew, as ccache knows nothing of these files."""
+"""Tests how sources are compiled that take in other files by .incbin: anew, as ccache knows nothing of these files."""
 
 import os
 import subprocess

@@ -330,7 +330,7 @@ static void races_are_reported_and_their_twins_are_not(void **state)
 static void divergent_barriers_are_reported_and_their_twins_are_not(void **state)
 {
     assert_true(run_file(*state, "tests/opencl/sanitizer/barrier.cl", "-cl-std=CL3.0 -fsanitize=barrier", buffer) >=
-                16);
+                20);
 }
 
 static void reads_of_what_nobody_wrote_are_reported_and_their_twins_are_not(void **state)

@@ -23,6 +23,7 @@
 #define ACQUIRES "__ppu_sanitizer_acquires"
 #define ARRIVES "__ppu_sanitizer_arrives"
 #define PASSES "__ppu_sanitizer_passes"
+#define MET "__ppu_sanitizer_met"
 #define WAITS "__ppu_sanitizer_waits"
 #define WAITED "__ppu_sanitizer_waited"
 #define INTERNAL "ppu.internal"
@@ -104,7 +105,7 @@ static void note_barrier(const struct racer *r, LLVMValueRef barrier)
     const struct emitter *e = &r->emitter;
     LLVMValueRef most = emit_word(e, PPU_SANITIZER_EPOCHS * A_BARRIER);
     LLVMValueRef arguments[2] = {
-        emit_word(e, access_format(e->compilation, barrier, "barrier", "barrier", 0, "")),
+        emit_word(e, access_format(e->compilation, barrier, "barrier", PPU_SANITIZER_GROUP, 0, "")),
     };
 
     emit_before(e, barrier);
@@ -117,6 +118,22 @@ static void note_barrier(const struct racer *r, LLVMValueRef barrier)
         emit_call(e, PASSES, nothing(r), arguments, 2);
     }
     go_on(r, arguments[1], LLVMBuildICmp(e->builder, LLVMIntULT, arguments[1], most, ""), A_BARRIER);
+}
+
+static bool is_meeting(LLVMValueRef insn)
+{
+    return ir_is_instruction(insn, LLVMCall) && primitive_find(ir_callee(insn)) == PRIMITIVE_MEET;
+}
+
+/* What the whole sub-group has to come to. */
+static void note_meeting(const struct racer *r, LLVMValueRef meeting)
+{
+    const struct emitter *e = &r->emitter;
+    LLVMValueRef format =
+        emit_word(e, access_format(e->compilation, meeting, "barrier", PPU_SANITIZER_SUB_GROUP, 0, ""));
+
+    emit_behind(e, meeting);
+    emit_call(e, MET, nothing(r), &format, 1);
 }
 
 /* ---- what is enqueued ---- */
@@ -407,7 +424,11 @@ static void note_synchronization(LLVMValueRef insn, void *opaque)
         note_barrier(r, insn);
     } else if (is_wait(insn) && lower_enqueue_has_children(r->emitter.compilation)) {
         note_wait(r, insn);
-    } else if (checks(r, PPU_SANITIZE_RACE) && is_acquire(r->emitter.compilation, insn)) {
+    }
+    if (checks(r, PPU_SANITIZE_BARRIER) && is_meeting(insn)) {
+        note_meeting(r, insn);
+    }
+    if (checks(r, PPU_SANITIZE_RACE) && is_acquire(r->emitter.compilation, insn)) {
         emit_behind(&r->emitter, insn);
         emit_call(&r->emitter, ACQUIRES, nothing(r), NULL, 0);
     }

@@ -247,3 +247,24 @@ void CALLED __ppu_sanitizer_passes(uint format, uint when)
         report(format, came - epoch / 2 * work_items(), 0, work_items(), 0);
     }
 }
+
+/* ---- what a whole sub-group comes to ---- */
+
+INLINE uint active_lanes(void)
+{
+    return __builtin_popcount(__ppu_active(0)) + __builtin_popcount(__ppu_active(1)) +
+           __builtin_popcount(__ppu_active(2)) + __builtin_popcount(__ppu_active(3));
+}
+
+/* Behind it: all that live have come. */
+void CALLED __attribute__((convergent)) __ppu_sanitizer_met(uint format)
+{
+    const uint wave = __ppu_sr(PPU_SR_WAVE), left = work_items() - __ppu_sr(PPU_SR_WARP) * wave;
+    const uint size = left < wave ? left : wave, came = active_lanes();
+    cells_t all = cells();
+    const uint group = came < size ? group_cell(all) : NO_CELL;
+
+    if (group != NO_CELL && exchange(&all->read[group], 1) == 0) { /* what comes later is a consequence */
+        report(format, came, 0, size, 0);
+    }
+}

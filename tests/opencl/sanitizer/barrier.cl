@@ -290,3 +290,63 @@ kernel void conditional_value_good(ARGUMENTS)
     work_group_barrier(CLK_LOCAL_MEM_FENCE);
     a[GID] = v;
 }
+
+kernel void sub_group_some_skip_bad(ARGUMENTS)
+{
+    if (LID < 16) {
+        sub_group_barrier(CLK_LOCAL_MEM_FENCE); // wrong
+    }
+}
+
+kernel void sub_group_some_skip_good(ARGUMENTS)
+{
+    if (GROUP == 0) {
+        sub_group_barrier(CLK_LOCAL_MEM_FENCE);
+    }
+}
+
+kernel void sub_group_early_return_bad(ARGUMENTS)
+{
+    if (LID == 31) {
+        return;
+    }
+    a[GID] = sub_group_reduce_add(1); // wrong
+}
+
+kernel void sub_group_early_return_good(ARGUMENTS)
+{
+    a[GID] = sub_group_reduce_add(1);
+    if (LID == 31) {
+        return;
+    }
+    a[GID] += sub_group_non_uniform_reduce_add(1);
+}
+
+kernel void sub_group_turns_bad(ARGUMENTS)
+{
+    int all = 0;
+    for (uint i = 0; i <= LID % 3; i++) {
+        all += sub_group_any(LID == i); // wrong
+    }
+    a[GID] = all;
+}
+
+kernel void sub_group_turns_good(ARGUMENTS)
+{
+    int all = 0;
+    for (uint i = 0; i < 3; i++) {
+        all += sub_group_any(LID == i);
+    }
+    a[GID] = all;
+}
+
+kernel void sub_group_condition_bad(ARGUMENTS)
+{
+    a[GID] = LID == 2 || sub_group_all(LID < 40); // wrong
+}
+
+kernel void sub_group_condition_good(ARGUMENTS)
+{
+    const int all = sub_group_all(LID < 40);
+    a[GID] = LID == 2 || all;
+}
