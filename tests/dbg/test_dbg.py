@@ -62,6 +62,22 @@ def conditions_and_writes():
         "break 11 if i == 70, 1 place, hit 1 time", "watch out[70]", "out[70] is 5 in place of 142", "done, something is wrong")
 
 
+def instructions():
+    """An address is a number or an expression of what stands."""
+    output = debug("break *$pc", "tbreak 10", "run", "next", "break *$pc + 16", "break *nothing", "continue", "p $pc", "delete",
+                   "p/x $pc - 8", "set $p1 = 0", "p $p1", "set $s5 = 7", "p $s5", "continue", status=1)
+    has(output, "kernel.cl:11", "Breakpoint 2: *0x", ", 1 place\n", "Breakpoint 2, work at kernel.cl:1", "$p1 = 0\n", "$s5 = 7\n", "[program exited with status 0]")
+    assert "$pc: no kernel stands still\n" in output and "nothing: there is no variable" in output, output
+    set_at, = re.findall(r"Breakpoint 2: \*(0x[0-9a-f]+)", output)
+    assert f"$pc = {set_at}\n" in output, output
+
+
+def parts():
+    """Lanes of a warp take both sides of a branch."""
+    output = debug("catch divergence", "run", "info lanes", "info tokens", "catch no divergence", "continue", program=("turns",))
+    has(output, "Lanes part, turns at kernel.cl:", "active", "other side", "[program exited with status 0]")
+
+
 def frames_and_files():
     """Variables of the function that called; a file on disk that is a part of the source; breakpoints that pass some hits."""
     lines = re.findall(r'^ *(?:static const char \*source = )?"(.*)\\n";? +/\* \d+ \*/$', (TOP / "tests/dbg/debuggee.c").read_text(), re.M)
@@ -407,6 +423,8 @@ if __name__ == "__main__":
     tap.main([
         ("a kernel of an unmodified program stops, is stepped by lines and functions, and ends well", stops_and_steps),
         ("conditions on lanes, values, writes and watchpoints", conditions_and_writes),
+        ("breakpoints are at instructions; predicates and scalars are written", instructions),
+        ("a warp stops where its lanes part", parts),
         ("frames, files on disk, and hits that are passed", frames_and_files),
         ("what stands still is shown; wrong expressions are refused", shows),
         ("a fault stops before anybody is told", faults),

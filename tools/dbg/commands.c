@@ -3,6 +3,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -230,6 +231,30 @@ static void do_kill(struct session *session, const char *rest)
 
 /* ---- breakpoints ---- */
 
+/* Makes the expression behind the asterisk a number, as it is looked for in programs that come later, too. */
+static bool compute_address(struct session *session, char where[LINE_BYTES])
+{
+    struct value value;
+    char *end;
+    const char *why = NULL;
+    int64_t address;
+
+    (void)strtoull(where + 1, &end, 0);
+    if (end != where + 1 && *behind_blanks(end) == 0) {
+        return true;
+    }
+    (void)session_refresh(session);
+    if (!evaluate(session, where + 1, &value)) {
+        return false;
+    }
+    if (!value_number(session, &value, &address, &why)) {
+        session_complain(session, "%s: %s", where + 1, why);
+        return false;
+    }
+    snprintf(where, LINE_BYTES, "*0x%" PRIx64, (uint64_t)address);
+    return true;
+}
+
 static void set_break(struct session *session, const char *rest, bool once)
 {
     char where[LINE_BYTES];
@@ -238,6 +263,9 @@ static void set_break(struct session *session, const char *rest, bool once)
     snprintf(where, sizeof(where), "%.*s", condition ? (int)(condition - rest) : (int)strlen(rest), rest);
     if (where[0] == 0) {
         session_complain(session, "break where? LINE, FILE:LINE, a function, or *ADDRESS");
+        return;
+    }
+    if (where[0] == '*' && !compute_address(session, where)) {
         return;
     }
     const struct wish wish = { .where = where,
