@@ -293,7 +293,7 @@ static uint32_t join_data(struct compilation *compilation)
     if (compilation->data.len == 0) {
         return 0;
     }
-    bytes_align(&compilation->code, 16);
+    bytes_align(&compilation->code, compilation->data_alignment);
     for (uint32_t i = 0; i < compilation->fixup_count; i++) {
         const struct code_fixup *fixup = &compilation->fixups[i];
         uint32_t offset = (uint32_t)compilation->code.len + compilation->variables[fixup->variable].offset, value;

@@ -87,8 +87,9 @@ struct compilation {
     struct enqueued_child *children; /* kernels that threads enqueue */
     uint32_t child_count;
     unsigned child_cap;
-    struct bytes code; /* of all kernels */
-    struct bytes data;
+    struct bytes code;           /* of all kernels */
+    struct bytes data;           /* of constant variables */
+    uint32_t data_alignment;     /* the most that any of them needs */
     struct data_symbol *written; /* program-scope variables that kernels write, and their offsets */
     uint32_t written_count;
     unsigned written_cap;

@@ -2,6 +2,7 @@
 #include "compiler/base/const_data.h"
 
 #include "ppu/image.h"
+#include "ppu/macros.h"
 
 #include <string.h>
 
@@ -246,6 +247,7 @@ uint32_t const_data_variable(struct compilation *compilation, LLVMValueRef varia
     compilation->variables = arena_grow(&compilation->arena, compilation->variables, sizeof(compilation->variables[0]),
                                         compilation->variable_count, &compilation->variable_cap);
     uint32_t offset = lay_out_variable(compilation, variable, &compilation->data, PPU_MAX_CODE, "constant");
+    compilation->data_alignment = PPU_MAX(compilation->data_alignment, variable_alignment(variable));
     compilation->variables[compilation->variable_count++] = (struct data_symbol){ variable, offset };
     fill_variable(compilation, variable, &compilation->data, offset);
     return index;

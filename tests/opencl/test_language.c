@@ -285,6 +285,30 @@ static void groups_that_are_seen_are_equal(void **state)
     }
 }
 
+/* Vectors of 16 longs are the widest. The code before them has another size with each option. */
+static void variables_are_aligned_as_their_types(void **state)
+{
+    static const char *const options[] = { "-cl-std=CL3.0", "-cl-std=CL3.0 -cl-opt-disable",
+                                           "-cl-std=CL3.0 -fsanitize=address", "-cl-std=CL3.0 -fsanitize=uninit" };
+    cl_long out[N];
+
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(options); i++) {
+        run(*state,
+            "constant char first = 1; constant ulong2 c2 = 2; constant ulong8 c8[3] = {0}; constant ulong16 c16[3] = {0};\n"
+            "global char one = 1; global ulong8 g8[3]; global ulong16 g16 = 3; global ulong16 z16[2];\n"
+            "kernel void k(global long *o) {\n"
+            "  local char l; local ulong16 l16[2]; private ulong16 p16[2];\n"
+            "  o[0] = (long)&c2 % 16; o[1] = (long)c8 % 64; o[2] = (long)c16 % 128; o[3] = (long)g8 % 64;\n"
+            "  o[4] = (long)&g16 % 128; o[5] = (long)z16 % 128; o[6] = (long)l16 % 128; o[7] = (long)p16 % 128;\n"
+            "  o[8] = (long)&first == 0 || (long)&one == 0 || (long)&l == -1;\n"
+            "  o[9] = (long)c8 / 64 * 64 != (long)c8; o[10] = (long)c16 / 128 * 128 != (long)c16; }\n",
+            options[i], out);
+        for (size_t n = 0; n < N; n++) {
+            assert_int_equal(out[n], 0);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -295,6 +319,7 @@ int main(void)
         cl_test("arguments narrower than a word are read", narrow_arguments_are_read),
         cl_test("halves are loaded from constant memory", halves_come_from_constant_memory),
         cl_test("every work-item of a range that no group divides runs once [F6]", every_item_of_a_cut_range_runs_once),
+        cl_test("variables are aligned as their types in all address spaces", variables_are_aligned_as_their_types),
         cl_test("groups that a work-item can see are equal and divide the range [F6]", groups_that_are_seen_are_equal),
     };
 
