@@ -298,6 +298,7 @@ static void variables_are_aligned_as_their_types(void **state)
             "global char one = 1; global ulong8 g8[3]; global ulong16 g16 = 3; global ulong16 z16[2];\n"
             "kernel void k(global long *o) {\n"
             "  local char l; local ulong16 l16[2]; private ulong16 p16[2];\n"
+            "  if (get_global_id(0) != 0) return;\n"
             "  o[0] = (long)&c2 % 16; o[1] = (long)c8 % 64; o[2] = (long)c16 % 128; o[3] = (long)g8 % 64;\n"
             "  o[4] = (long)&g16 % 128; o[5] = (long)z16 % 128; o[6] = (long)l16 % 128; o[7] = (long)p16 % 128;\n"
             "  o[8] = (long)&first == 0 || (long)&one == 0 || (long)&l == -1;\n"
