@@ -8,6 +8,9 @@
 #include "qemu-device/core/core.h"
 #include "qemu-device/core/sm/code.h"
 #include "qemu-device/core/sm/pool.h"
+#include "qemu-device/core/sm/pool_state.h"
+#include "qemu-device/core/sm/sm.h"
+#include "qemu-device/core/tier/heads.h"
 #include "qemu-device/core/tier/request.h"
 #include "qemu-device/core/tier/tier.h"
 #include "qemu-device/core/tier/unit.h"
@@ -1103,6 +1106,64 @@ static void launch_by_launch(void **state)
     free(input);
 }
 
+/* ---- where a loop begins ---- */
+
+#define FIRST_CTAS 5u
+
+/* The one loop of the program that ran last. */
+static const struct tier_head *only_loop(const struct rig *rig)
+{
+    const struct tier_heads *const heads = (*core_sm_pool(rig->board->core))->sm[0].heads;
+    const struct tier_head *found = NULL;
+
+    for (uint32_t i = 0; i < TIER_HEADS; i++) {
+        if (heads->head[i].translation && heads->head[i].straight == TIER_LOOP) {
+            assert_null(found);
+            found = &heads->head[i];
+        }
+    }
+    assert_non_null(found);
+    return found;
+}
+
+/* The first warp interprets its first turn of the loop. Those behind it come to a loop that is known. */
+static void first_turns(void **state)
+{
+    const struct pair *const p = *state;
+    uint8_t *const input = calloc(1, INPUT_BYTES);
+
+    assert_non_null(input);
+    run_shape(p->tier, BEGIN LOOP "add v2, v2, 1\nmad v3, v2, v5, v3\nxor v4, v4, v3\n" END, 32,
+              (uint32_t[3]){ 32, 1, 1 }, FIRST_CTAS, input);
+    const struct tier_head *const head = only_loop(p->tier);
+    assert_int_equal(head->executed, (FIRST_CTAS * TURNS - 1) * head->insns);
+    free(input);
+}
+
+/* The loops that were entered last are known, of one program. */
+static void known_loops(void **state)
+{
+    struct tier_heads heads = { 0 };
+
+    (void)state;
+    assert_int_equal(tier_heads_ahead(&heads, 1, 0), UINT32_MAX);
+    for (uint32_t i = 0; i < TIER_LOOPS; i++) {
+        tier_heads_know(&heads, 1, 10 + 10 * i);
+        tier_heads_know(&heads, 1, 10);
+    }
+    assert_int_equal(tier_heads_ahead(&heads, 1, 3), 7);
+    assert_int_equal(tier_heads_ahead(&heads, 1, 10), 0);
+    assert_int_equal(tier_heads_ahead(&heads, 1, 11), 9);
+    assert_int_equal(tier_heads_ahead(&heads, 2, 3), UINT32_MAX);
+    tier_heads_know(&heads, 1, 5);
+    assert_int_equal(tier_heads_ahead(&heads, 1, 10), 10); /* it has given way */
+    tier_heads_know(&heads, 2, 30);
+    assert_int_equal(tier_heads_ahead(&heads, 2, 3), 27);
+    assert_true(tier_heads_ahead(&heads, 2, 31) > UINT32_MAX / 2);
+    tier_heads_forget(&heads);
+    assert_int_equal(tier_heads_ahead(&heads, 2, 3), UINT32_MAX);
+}
+
 /* ---- random programs ---- */
 
 static struct outcome run_random(struct rig *rig, const char *text, uint32_t wave, uint32_t threads, uint32_t ctas,
@@ -1322,6 +1383,8 @@ int main(void)
         { "those behind them are not placed when they have ended [A7]", whole_ctas_follow, setup, teardown, NULL },
         { "straight code that does too little is given up [A7]", straight_code_given_up, setup, teardown, NULL },
         { "they are killed among others [A6]", whole_ctas_killed, setup, teardown, NULL },
+        { "a loop that is known is entered where it begins [A7]", first_turns, setup, teardown, NULL },
+        { "as are those that were entered last", known_loops, NULL, NULL, NULL },
         { "loops of short launches get hot, too [A7]", launch_by_launch, NULL, NULL, NULL },
         { "so do loops of random programs [A7][E3]", by_chance, setup, teardown, NULL },
         { "a translation that does not come stops nobody [A7]", without_answer, setup, teardown, NULL },

@@ -40,11 +40,25 @@ static void head_clear(struct tier_heads *heads, struct tier_head *head)
 
 void tier_heads_forget(struct tier_heads *heads)
 {
-    for (uint32_t i = 0; heads && i < TIER_HEADS; i++) {
+    if (!heads) {
+        return;
+    }
+    for (uint32_t i = 0; i < TIER_HEADS; i++) {
         if (heads->head[i].code) {
             head_clear(heads, &heads->head[i]);
         }
     }
+    heads->start = 0;
+}
+
+void tier_heads_keep(struct tier_heads *heads, uint64_t start, uint32_t pc)
+{
+    if (heads->start != start) {
+        heads->start = start;
+        memset(heads->loop, 0xff, sizeof(heads->loop)); /* no instruction has this number */
+    }
+    heads->loop[heads->next_loop] = pc;
+    heads->next_loop = (heads->next_loop + 1) % TIER_LOOPS;
 }
 
 void tier_heads_free(struct tier_heads *heads)

@@ -15,6 +15,7 @@ struct tier_translation;
 
 #define TIER_MAX_INSNS 256u /* of a unit (unit.h) */
 #define TIER_HEADS 512u     /* a power of two; as many as a page has instructions (code.h) */
+#define TIER_LOOPS 4u       /* that are known where a program comes to them from before */
 #define HEAD_TRIALS 64u
 #define HEAD_FIRST_LOOK 256u /* instructions before a translation that the device has is looked for */
 #define HEAD_LEAST 16u       /* instructions of an entry, on the average: fewer do not pay */
@@ -46,8 +47,11 @@ struct tier_head {
 
 struct tier_heads {
     struct tier *tier;
-    uint32_t threshold; /* executions of a loop before its translation is looked for on disk */
-    uint32_t misses;    /* HEAD_MISSES, or fewer where translations are waited for */
+    uint64_t start;            /* dist_task.start of the program that has the loops */
+    uint32_t loop[TIER_LOOPS]; /* their first instructions: those that were entered last */
+    uint32_t next_loop;        /* the one that gives way */
+    uint32_t threshold;        /* executions of a loop before its translation is looked for on disk */
+    uint32_t misses;           /* HEAD_MISSES, or fewer where translations are waited for */
     struct tier_head head[TIER_HEADS];
 };
 
@@ -63,6 +67,9 @@ void tier_head_replace(const struct exec *x, struct tier_heads *heads, struct ti
 /* How many of the `most` instructions from `code` on are straight; 0: not all that follow are decoded. */
 uint32_t tier_segment_insns(const struct code_insn *code, uint32_t most);
 
+/* It takes the place of another loop that is known. */
+void tier_heads_keep(struct tier_heads *heads, uint64_t start, uint32_t pc);
+
 /* Code for rows is of no use here: that for lanes anywhere takes its place. */
 void tier_head_ask_anywhere(struct tier_heads *heads, struct tier_head *head);
 
@@ -76,6 +83,26 @@ static inline struct tier_head *tier_head_at(struct tier_heads *heads, const str
         return first;
     }
     return second->code == code || (first->code && second->spent < first->spent) ? second : first;
+}
+
+/* How far ahead of `pc` the next loop begins that was entered; UINT32_MAX: none is known. */
+static inline uint32_t tier_heads_ahead(const struct tier_heads *heads, uint64_t start, uint32_t pc)
+{
+    uint32_t ahead = UINT32_MAX;
+
+    for (uint32_t i = 0; i < TIER_LOOPS && heads->start == start; i++) {
+        const uint32_t distance = heads->loop[i] - pc;
+        ahead = distance < ahead ? distance : ahead;
+    }
+    return ahead;
+}
+
+/* The loop at `pc` was entered by a branch back. */
+static inline void tier_heads_know(struct tier_heads *heads, uint64_t start, uint32_t pc)
+{
+    if (__builtin_expect(tier_heads_ahead(heads, start, pc) != 0, 0)) {
+        tier_heads_keep(heads, start, pc);
+    }
 }
 
 /* What is entered so may be what the head is. */
