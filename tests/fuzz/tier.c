@@ -237,6 +237,14 @@ static void same_machines(const struct attacker pair[WAYS], bool whole)
 
 /* ---- an input ---- */
 
+/* The SM executes so many instructions, and the attacker sees what became of its task. */
+static void run(struct attacker *attacker, uint32_t budget)
+{
+    neighbour_run(attacker->board, budget);
+    board_settle(attacker->board);
+    attacker_take_events(attacker);
+}
+
 /* CTAs have the SM for themselves, and are ended where they do not end. */
 static void run_alone(struct attacker *attacker)
 {
@@ -245,9 +253,7 @@ static void run_alone(struct attacker *attacker)
     attacker->tmd.grid[0] = ctas + WHOLE_CTAS;
     attacker_start(attacker);
     for (uint32_t turns = 0; turns < WHOLE_TURNS; turns++) {
-        neighbour_run(attacker->board, MOST_RUN);
-        board_settle(attacker->board);
-        attacker_take_events(attacker);
+        run(attacker, MOST_RUN);
     }
     attacker_end(attacker);
     attacker->tmd.grid[0] = ctas;
@@ -255,6 +261,8 @@ static void run_alone(struct attacker *attacker)
 
 static void begin(struct attacker *attacker, uint32_t first)
 {
+    const bool whole = kind_of(first) == WHOLE;
+
     attacker->victim.magic = MAGIC;
     attacker->victim.shared_magic = SHARED_MAGIC;
     attacker->victim.board = attacker->board;
@@ -267,11 +275,11 @@ static void begin(struct attacker *attacker, uint32_t first)
     if ((first & 0xe0u) != 0) {
         attacker->tmd.flags &= (uint16_t)~PPU_TMD_SUBVECTOR; /* warps in it are interpreted */
     }
-    if (kind_of(first) == WHOLE) {
+    if (whole) {
         attacker->tmd.cta[0] = PPU_MAX(attacker->tmd.cta[0] / attacker->tmd.wave, 1u) * attacker->tmd.wave;
     }
-    tier_code_make(attacker, kind_of(first) == WHOLE && (first & 0xc0u) != 0);
-    if (kind_of(first) == WHOLE) {
+    tier_code_make(attacker, whole && (first & 0xc0u) != 0);
+    if (whole) {
         run_alone(attacker);
     }
     if (first % 8 == 2) {
@@ -290,9 +298,7 @@ static void step(struct attacker *attacker)
 
     if (byte % 8 != 7) {
         attacker_start(attacker);
-        neighbour_run(attacker->board, MOST_RUN - byte * (MOST_RUN / 256));
-        board_settle(attacker->board);
-        attacker_take_events(attacker);
+        run(attacker, MOST_RUN - byte * (MOST_RUN / 256));
     } else {
         attacker_act(attacker);
     }
@@ -300,9 +306,7 @@ static void step(struct attacker *attacker)
 
 static void end(struct attacker *attacker)
 {
-    neighbour_run(attacker->board, MOST_RUN);
-    board_settle(attacker->board);
-    attacker_take_events(attacker);
+    run(attacker, MOST_RUN);
     const uint32_t before = neighbour_check(&attacker->victim);
     attacker_end(attacker);
     neighbour_run(attacker->board, RUN_INSNS);
