@@ -194,7 +194,7 @@ void debug_forget(struct core *core)
     memset(debug->break_at, 0, sizeof(debug->break_at));
     memset(debug->watch, 0, sizeof(debug->watch));
     memset(debug->mark, 0, marks(core) * sizeof(struct debug_mark));
-    debug->breaks = debug->watches = debug->stop_at = 0;
+    debug->breaks = debug->watches = debug->stop_at = debug->stopped_sm = 0;
     debug->owner = 0;
     pthread_mutex_lock(&debug->lock);
     debug->events = 0;

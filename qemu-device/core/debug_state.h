@@ -59,6 +59,7 @@ struct debug {
     uint32_t one_task;                       /* 1: a stop stops its task alone */
     uint32_t stop_at;                        /* PPU_DEBUG_AT_* */
     uint32_t stop_context;                   /* where; or PPU_DEBUG_ALL */
+    uint32_t stopped_sm;                     /* atomic: where a warp stopped last */
     uint32_t breaks, watches;                /* highest that is set, and 1 more */
     struct debug_break break_at[PPU_DEBUG_BREAKS]; /* by number */
     struct debug_watch watch[PPU_DEBUG_WATCHES];

@@ -18,9 +18,20 @@
 #define SAVE_STRIDE 0x8000u
 #define THREADS 64u /* two warps */
 #define OTHER 2u    /* a second context */
+#define CTAS 4u     /* more than there are SMs */
 
 /* Numbers of instructions. */
-enum { ADD = 4, STORE_SHARED = 6, STORE_LOCAL = 7, BARRIER = 8, LOAD_SHARED = 9, ODD = 12, STORE = 14, LAST = 15 };
+enum {
+    ADD = 4,
+    STORE_SHARED = 6,
+    STORE_LOCAL = 7,
+    BARRIER = 8,
+    LOAD_SHARED = 9,
+    ODD = 12,
+    STORE = 14,
+    LAST = 15,
+    AGAIN = 23
+};
 
 static const char text[] = ".kernel work\n"
                            ".param 16\n"
@@ -486,6 +497,31 @@ static void others_go_on(void **state)
     ends(rig, 0, PPU_SLOT_DONE);
 }
 
+/*
+ * The first that comes to the breakpoint stops all of them, and has a turn of its loop behind it when it goes on. The
+ * others are on other SMs, and come there just the same.
+ */
+static void all_come_to_a_breakpoint(void **state)
+{
+    struct rig *rig = *state;
+    struct ppu_tmd tmd = rig_tmd(rig, "endless");
+    const uint64_t params[] = { DATA_VA, 5 };
+    uint32_t missing = (1u << CTAS) - 1;
+
+    rig_shape(&tmd, CTAS, 1, PPU_LANES, 1);
+    rig_params(rig, 0, &tmd, params, sizeof(params));
+    client_break(rig, 0, AGAIN, PPU_DEBUG_ANY_LANE);
+    rig_start(rig, 0, &tmd);
+    for (uint32_t i = 0; missing != 0; i++) {
+        assert_true(i < 20 * CTAS);
+        missing &= ~(1u << client_event(rig, i).at.cta);
+        client_go(rig);
+    }
+    client_detach(rig);
+    rig_command(rig, 0, PPU_SLOT_CMD_KILL);
+    ends(rig, 0, PPU_SLOT_KILLED);
+}
+
 static void stops_and_goes_by_command(void **state)
 {
     struct rig *rig = *state;
@@ -928,6 +964,7 @@ int main(void)
         TEST(stops_at_divergence),
         TEST(stops_at_writes),
         TEST(others_go_on),
+        TEST(all_come_to_a_breakpoint),
         TEST(stops_and_goes_by_command),
         TEST(ends_while_stopped),
         TEST(debugger_disappears),

@@ -510,7 +510,7 @@ static void execute_unit(struct core *core)
         history->broken = !sm_take_cta(sm);
         history->at++;
     } else if (sm->warp[turn->warp].state != WARP_FREE) {
-        sm_turn_of_one(sm, turn->warp);
+        sm_turn_of(sm, turn->warp, 1);
     }
     history->broken = history->broken || (history->at == before && history->phase == phase);
     if (history->at != before && ++history->turn_done == turn->units) {

@@ -16,12 +16,16 @@
 #include "qemu-device/core/history.h"
 #include "qemu-device/core/sm/cta.h"
 #include "qemu-device/core/sm/pending_adds.h"
+#include "qemu-device/core/sm/pool.h"
+#include "qemu-device/core/sm/pool_state.h"
 #include "qemu-device/core/sm/sm.h"
 #include "qemu-device/core/sm/warp.h"
 
 #include "ppu/task.h"
 
 #include <string.h>
+
+#define FIRST_TURN 64u /* warp instructions, of each SM, under the host lock */
 
 bool debug_on(const struct core *core)
 {
@@ -94,6 +98,7 @@ void stops_stop(struct sm *sm, uint32_t index, enum ppu_debug_why why, uint32_t 
     };
 
     *mark_of(sm, index) = (struct debug_mark){ (uint8_t)why, mark_of(sm, index)->told, w->pc };
+    __atomic_store_n(&sm->core->debug.stopped_sm, sm->number, __ATOMIC_RELAXED);
     debug_stop(sm->core, context_of(sm, index), cta->task->tmd.task, &event);
 }
 
@@ -319,6 +324,26 @@ uint32_t debug_run(struct sm *sm, uint32_t index, uint32_t budget)
     } while (more != 0 && done < budget && w->state == WARP_READY && !sm_attention(sm) && !debug_holds(sm, index));
     stops_ended(sm, index);
     return done;
+}
+
+/* A warp that has stopped may be a few instructions away from its next stop. Without a turn before it, the others would
+ * never run where it is always the first to go on. */
+void debug_first_turns(struct core *core, uint32_t context)
+{
+    struct sm_pool *const pool = *core_sm_pool(core);
+    const uint32_t last = __atomic_load_n(&core->debug.stopped_sm, __ATOMIC_RELAXED);
+    uint32_t executed = 0;
+
+    if (core->paused) {
+        return;
+    }
+    for (uint32_t i = 0; i < pool->sms; i++) {
+        sm_retry_stalled(&pool->sm[i],
+                         &executed); /* a fault that was told is reported before others stop with theirs */
+    }
+    for (uint32_t i = 1; i <= pool->sms; i++) {
+        sm_turn_in(&pool->sm[(last + i) % pool->sms], context, FIRST_TURN);
+    }
 }
 
 bool debug_fault(struct sm *sm, uint32_t index)

@@ -17,6 +17,9 @@ bool debug_on(const struct core *core);
 bool debug_holds(const struct sm *sm, uint32_t index);
 /* As engine_run(), and stops where the debugger wants it. */
 uint32_t debug_run(struct sm *sm, uint32_t index, uint32_t budget);
+/* A context goes on, or a task of it: each SM has a turn of a warp of it, beginning behind the SM that stopped last.
+ * The SMs stand still. [lock] */
+void debug_first_turns(struct core *core, uint32_t context);
 /* The warp has a fault. True: it stops before the fault is reported. */
 bool debug_fault(struct sm *sm, uint32_t index);
 /* Executes again a part of what was recorded, under the host lock; false: the state is the present one, and nobody

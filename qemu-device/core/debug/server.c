@@ -13,6 +13,7 @@
 #include "qemu-device/core/core_state.h"
 #include "qemu-device/core/debug/inspect.h"
 #include "qemu-device/core/debug/replay.h"
+#include "qemu-device/core/debug/run.h"
 #include "qemu-device/core/debug_state.h"
 #include "qemu-device/core/debugger.h"
 #include "qemu-device/core/dist/slot.h"
@@ -219,6 +220,7 @@ static enum ppu_debug_status halt_or_go_alone(struct core *core, const struct pp
         return PPU_DEBUG_BAD_REQUEST;
     }
     debug_release(core, request->context, request->number);
+    debug_first_turns(core, request->context);
     return PPU_DEBUG_OK;
 }
 
@@ -241,6 +243,9 @@ static enum ppu_debug_status halt_or_go(struct core *core, const struct ppu_debu
         if ((request->context == PPU_DEBUG_ALL || request->context == context) && is_open(core, context)) {
             debug_release(core, context, PPU_TASK_NULL);
             debug_halt(core, context, request->op == PPU_DEBUG_DO_HALT);
+            if (request->op == PPU_DEBUG_DO_GO) {
+                debug_first_turns(core, context);
+            }
         }
     }
     return PPU_DEBUG_OK;

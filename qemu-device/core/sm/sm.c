@@ -669,11 +669,11 @@ static void warp_turn(struct sm *sm, uint32_t index, uint32_t budget, uint32_t *
     sm_after_turn(sm, index);
 }
 
-void sm_turn_of_one(struct sm *sm, uint32_t index)
+void sm_turn_of(struct sm *sm, uint32_t index, uint32_t budget)
 {
     uint32_t executed = 0;
 
-    warp_turn(sm, index, 1, &executed);
+    warp_turn(sm, index, budget, &executed);
 }
 
 /* Warps have ended whose CTAs have not. */
@@ -700,25 +700,47 @@ uint32_t sm_warp_behind(const struct sm *sm, uint32_t index)
     return index + 1 < sm->config->sm_warps ? index + 1 : 0;
 }
 
-/* The next warp that can run, round robin; the number of warps when there is none. */
+/* In place of a context. */
+#define ANY_CONTEXT UINT32_MAX
+
+/* The next warp of a context that can run, round robin; the number of warps when there is none. */
+static inline uint32_t next_of(struct sm *sm, uint32_t context)
+{
+    uint32_t index = sm->next_warp, left = sm->ctas_used != 0 ? sm->config->sm_warps : 0;
+
+    for (; left != 0; left--) {
+        if (sm_can_run(sm, index) &&
+            (context == ANY_CONTEXT || sm->cta[sm->warp[index].cta].cta.task->tmd.context == context)) {
+            sm->next_warp = sm_warp_behind(sm, index);
+            return index;
+        }
+        index = sm_warp_behind(sm, index);
+    }
+    return sm->config->sm_warps;
+}
+
 static uint32_t pick(struct sm *sm)
 {
-    uint32_t warps = sm->config->sm_warps, index = sm->next_warp, left = sm->ctas_used != 0 ? warps : 0;
-
     if (sm->share.spaces > 1) {
         return share_pick(sm);
     }
     if (sm->share.ranks_differ && sm->turns % 2 != 0) {
         return share_pick_urgent(sm);
     }
-    for (; left != 0 && !sm_can_run(sm, index); left--) {
-        index = sm_warp_behind(sm, index);
+    return next_of(sm, ANY_CONTEXT);
+}
+
+void sm_turn_in(struct sm *sm, uint32_t context, uint32_t budget)
+{
+    sm_attend(sm);
+    if (sm->turns >= sm->warps_used) {
+        take_ctas(sm);
     }
-    if (left == 0) {
-        return warps;
+    const uint32_t index = next_of(sm, context);
+    if (index != sm->config->sm_warps) {
+        sm->turns++;
+        sm_turn_of(sm, index, budget);
     }
-    sm->next_warp = sm_warp_behind(sm, index);
-    return index;
 }
 
 static bool waits_for_room(const struct sm *sm, uint32_t index)
@@ -728,8 +750,7 @@ static bool waits_for_room(const struct sm *sm, uint32_t index)
     return (w->state == WARP_STALLED || w->state == WARP_FAULTED) && !(debug_on(sm->core) && debug_holds(sm, index));
 }
 
-/* Every warp that waited for a ring or a hook tries once. */
-static void retry_stalled(struct sm *sm, uint32_t *executed)
+void sm_retry_stalled(struct sm *sm, uint32_t *executed)
 {
     for (uint32_t i = 0; i < sm->config->sm_warps && sm->ctas_used != 0; i++) {
         if (waits_for_room(sm, i)) {
@@ -800,7 +821,7 @@ uint32_t sm_run_part(struct sm *sm, uint32_t budget, uint64_t work, enum sm_acti
         share_begin(sm);
     }
     sm_attend(sm);
-    retry_stalled(sm, &executed);
+    sm_retry_stalled(sm, &executed);
     while (executed < budget && !sm_pool_paused(pool) &&
            executed + sm->count[PPU_COUNTER_TRANSACTIONS] - before < work) {
         uint32_t left = budget - executed, so_far = executed;

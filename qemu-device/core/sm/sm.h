@@ -112,8 +112,12 @@ uint32_t sm_run_part(struct sm *sm, uint32_t budget, uint64_t work, enum sm_acti
 
 /* What follows from a warp's turn happens: its fault, the end of its CTA, that its CTA waits for children. */
 void sm_after_turn(struct sm *sm, uint32_t index);
-/* A warp that is ready executes one instruction (debug_run()), and what follows from it happens. */
-void sm_turn_of_one(struct sm *sm, uint32_t index);
+/* A warp that is ready executes so many instructions (debug_run()), and what follows from them happens. */
+void sm_turn_of(struct sm *sm, uint32_t index, uint32_t budget);
+/* Every warp that waits for room in a ring, or with its fault for a debugger, tries once. */
+void sm_retry_stalled(struct sm *sm, uint32_t *executed);
+/* The next warp of a context that can run does so, and what follows from them happens; the SM takes CTAs before. */
+void sm_turn_in(struct sm *sm, uint32_t context, uint32_t budget);
 
 static inline bool sm_attention(const struct sm *sm)
 {
