@@ -58,6 +58,11 @@ class Machine:
         except queue.Empty:
             return None
 
+    def take_lines(self):
+        """Those that are there."""
+        while not self.lines.empty():
+            self.said.append(self.next_line())
+
     def console(self):
         return (self.folder / "console").read_text(errors="replace")[-3000:]
 
@@ -148,17 +153,23 @@ def test_reboot():
 
 
 def test_paused():
+    """While kernels are launched, one program after the other until the last pause is over."""
+    script = "echo begun; until [ -e end ]; do ./user count counter.ppu 40; done; echo over"
     with tempfile.TemporaryDirectory() as folder, Server() as server:
-        with Machine(f"{folder}/a", server.paths, "echo begun; ./user count counter.ppu 400") as machine:
+        with Machine(f"{folder}/a", server.paths, script) as machine:
             machine.hear("begun")
             monitor = Monitor(machine.qmp)
             for _ in range(4):
                 monitor.do("stop")
                 time.sleep(0.5)
+                machine.take_lines()
                 monitor.do("cont")
-                time.sleep(0.3)
-            assert machine.hear("counted ") == str(400 * LANES)
+                assert machine.hear("counted ") == str(40 * LANES)
+            machine.put("end")
+            machine.hear("over")
             machine.end()
+            counted = [line for line in machine.said if line.startswith("counted ")]
+            assert counted == [f"counted {40 * LANES}\n"] * len(counted), counted
 
 
 # of the shell: its files are in memory, as the shares of a guest do not outlive its sleep. What the kernel ran through is told afterwards.
