@@ -26,6 +26,14 @@ static FILE *memory_file(const char *name)
     return file;
 }
 
+/* There may be none, at NULL. */
+static void write_bytes(FILE *file, const void *at, size_t bytes)
+{
+    if (bytes != 0) {
+        fwrite(at, 1, bytes, file);
+    }
+}
+
 static bool write_request(FILE *file, const void *bitcode, size_t len_bytes, const struct ppu_compile_options *options)
 {
     static const struct ppu_compile_facts none;
@@ -47,12 +55,12 @@ static bool write_request(FILE *file, const void *bitcode, size_t len_bytes, con
     request.facts.arguments = NULL;
     request.facts.pairs = NULL;
     fwrite(&request, sizeof(request), 1, file);
-    fwrite(options->name, 1, request.name_bytes, file);
-    fwrite(options->options, 1, request.options_bytes, file);
-    fwrite(facts->kernel, 1, request.kernel_bytes, file);
-    fwrite(facts->arguments, sizeof(facts->arguments[0]), facts->argument_count, file);
-    fwrite(facts->pairs, sizeof(facts->pairs[0]), facts->pair_count, file);
-    fwrite(bitcode, 1, len_bytes, file);
+    write_bytes(file, options->name, request.name_bytes);
+    write_bytes(file, options->options, request.options_bytes);
+    write_bytes(file, facts->kernel, request.kernel_bytes);
+    write_bytes(file, facts->arguments, facts->argument_count * sizeof(facts->arguments[0]));
+    write_bytes(file, facts->pairs, facts->pair_count * sizeof(facts->pairs[0]));
+    write_bytes(file, bitcode, len_bytes);
     return fflush(file) == 0 && ferror(file) == 0 && fseek(file, 0, SEEK_SET) == 0;
 }
 

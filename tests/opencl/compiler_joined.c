@@ -17,6 +17,13 @@ __attribute__((weak)) bool compiler_joined_within(void)
 #endif
 }
 
+static bool is_apart;
+
+void compiler_joined_apart(bool apart)
+{
+    __atomic_store_n(&is_apart, apart, __ATOMIC_RELAXED);
+}
+
 /* As ppu_compile(), with apart_bitcode(). */
 static enum ppu_compile_status compile_apart(const char *source, size_t len_bytes,
                                              const struct ppu_compile_options *options, struct ppu_compiled *image)
@@ -46,7 +53,7 @@ const struct compiler *compiler_get(void)
                                            ppu_compile_link,   ppu_compile_check_options, ppu_compile_read_target,
                                            ppu_compile_prepare };
 
-    return compiler_joined_within() ? &within : &apart;
+    return compiler_joined_within() && !__atomic_load_n(&is_apart, __ATOMIC_RELAXED) ? &within : &apart;
 }
 
 /* The one that users run: what limits it leaves no room for sanitizers. */

@@ -10,5 +10,7 @@
  * sanitizer (tests/opencl/apart.h). A test whose threads compile beside each other defines the function, and says yes.
  */
 bool compiler_joined_within(void);
+/* It is not from now on, or as that function says again. */
+void compiler_joined_apart(bool apart);
 
 #endif
