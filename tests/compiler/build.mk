@@ -65,6 +65,7 @@ $(eval $(call ppu_tool,bench-subvector,tests/compiler/bench_subvector.c tests/co
 $(eval $(call ppu_bench,subvector,$(BUILD)/plain/tools/bench-subvector,$(BUILD)/plain/tools/bench-subvector))
 $(eval $(call ppu_tool,bench-alias,tests/compiler/bench_alias.c opencl/variants/overlap.c opencl/variants/variant_key.c $(COMPILER_DEVICE),$(COMPILER_TEST_FLAGS),ppu-core ppuasm $(COMPILER_LIBS) -lm -lcmocka))
 $(eval $(call ppu_bench,alias,$(BUILD)/plain/tools/bench-alias,$(BUILD)/plain/tools/bench-alias))
+TIMEOUT_compiler-ppucc := 120
 $(eval $(call ppu_script_test,compiler-ppucc,tests/compiler/test_ppucc.py $(BUILD)/plain/tools/ppucc $(BUILD)/plain/tools/ppu-dis,$(BUILD)/plain/tools/ppucc $(BUILD)/plain/tools/ppu-dis))
 OPENCL_HEADER := $(LLVM_PREFIX)/lib/clang/19/include/opencl-c.h
 $(eval $(call ppu_script_test,compiler-specification,tests/compiler/test_specification.py $(OPENCL_HEADER)))

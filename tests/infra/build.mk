@@ -2,6 +2,7 @@
 
 CHECK_TESTS += rooms names dialect documents commit-msg
 
+TIMEOUT_test-runner := 180
 $(eval $(call ppu_script_test,test-runner,tests/infra/test_run.py))
 
 $(eval $(call ppu_script_test,tree,tools/check/lint,))
@@ -11,6 +12,7 @@ $(eval $(call ppu_script_test,bench-runner,tests/infra/test_bench.py))
 $(eval $(call ppu_script_test,requirements-report,tests/infra/test_requirements.py))
 
 # It takes files of QEMU from the cache.
+TIMEOUT_setup := 240
 $(eval $(call ppu_script_test,setup,tests/infra/test_setup.py,$(QEMU)))
 
 $(eval $(call ppu_script_test,fuzz-runner,tests/infra/test_fuzz.py))
@@ -34,11 +36,12 @@ $(eval $(call ppu_script_test,installation,tests/infra/test_installation.py,$(QE
 $(eval $(call ppu_script_test,readme,tests/infra/test_readme.py,))
 $(eval $(call ppu_script_test,documents,tests/infra/test_documents.py,))
 # It runs no device: the programs and cmake are made up.
-TIMEOUT_conformance-runner = 180
+TIMEOUT_conformance-runner := 400
 $(eval $(call ppu_script_test,conformance-runner,tests/infra/test_conformance.py,))
 $(eval $(call ppu_script_test,rooms,tests/infra/test_rooms.py,))
 $(eval $(call ppu_script_test,names,tests/infra/test_names.py,))
 $(eval $(call ppu_script_test,dialect,tests/infra/test_dialect.py,))
+TIMEOUT_flags := 120
 $(eval $(call ppu_script_test,flags,tests/infra/test_flags.py,))
 
 # What is installed runs machines of its own.

@@ -17,6 +17,8 @@ CL_TEST_SOURCES_workq := tests/opencl/enqueue_run.c
 CL_TEST_SOURCES_taskq := tests/opencl/enqueue_run.c
 
 TIMEOUT_opencl-alias-native := 240
+TIMEOUT_opencl-sanitizer-native := 300
+TIMEOUT_opencl-enqueue-native := 120
 
 # $(call cl_test,NAME)
 define cl_test
