@@ -132,6 +132,15 @@ def test_success():
         assert printed.endswith("1 passed, 0 failed\n"), printed
 
 
+def test_commit():
+    """A checkout of a commit that is the last of no branch."""
+    with Cache("echo done") as cache:
+        for words in "checkout --quiet --detach", "-c user.name=a -c user.email=a@example.com commit --quiet --allow-empty -m more":
+            subprocess.run(["git", *words.split()], cwd=cache.top, check=True)
+        status, printed = cache.run()
+        assert status == 0 and re.match(r"  FRESH +make demo \.\.\. ok, ", printed), printed
+
+
 def test_failure():
     with Cache("echo the reason; exit 3") as cache:
         status, printed = cache.run()
@@ -199,6 +208,7 @@ def needs_root(test):
 tap.main([("the commands are the README's", test_commands_of_the_readme)] + [
     (name + ("" if os.geteuid() == 0 else " # SKIP needs root"), needs_root(test)) for name, test in (
         ("a command that succeeds, with its last line", test_success),
+        ("the checkout of a commit", test_commit),
         ("a command that fails, with what it said", test_failure),
         ("the machine's caches are there, unless cold", test_caches),
         ("no command is no success", test_no_command),
