@@ -543,6 +543,18 @@ static void stops_and_goes_by_command(void **state)
     results_are_right(rig, 3);
 }
 
+/* An address space. Nothing runs between, which would find no code. */
+static void close_and_open(struct rig *rig)
+{
+    const uint32_t root = mcu_read(rig->board, PPU_REG_CTX_ROOT + 4 * CONTEXT);
+
+    core_pause(rig->board->core);
+    mcu_write(rig->board, PPU_REG_CTX_ROOT + 4 * CONTEXT, 0);
+    assert_true(client_look(rig));
+    mcu_write(rig->board, PPU_REG_CTX_ROOT + 4 * CONTEXT, root);
+    core_resume(rig->board->core);
+}
+
 static void ends_while_stopped(void **state)
 {
     struct rig *rig = *state;
@@ -563,10 +575,7 @@ static void ends_while_stopped(void **state)
     rig_command(rig, 0, PPU_SLOT_CMD_KILL);
     ends(rig, 0, PPU_SLOT_KILLED);
     /* Its address space is closed: whoever gets the number next is not stopped. */
-    const uint32_t root = mcu_read(rig->board, PPU_REG_CTX_ROOT + 4 * CONTEXT);
-    mcu_write(rig->board, PPU_REG_CTX_ROOT + 4 * CONTEXT, 0);
-    assert_true(client_look(rig));
-    mcu_write(rig->board, PPU_REG_CTX_ROOT + 4 * CONTEXT, root);
+    close_and_open(rig);
     start(rig, 0, "work", CONTEXT);
     ends(rig, 0, PPU_SLOT_DONE);
     results_are_right(rig, 0);
@@ -729,10 +738,7 @@ static void ends_while_one_stands(void **state)
     ends(rig, 0, PPU_SLOT_DONE);
     /* The address space is closed. */
     (void)stop_alone(rig);
-    const uint32_t root = mcu_read(rig->board, PPU_REG_CTX_ROOT + 4 * CONTEXT);
-    mcu_write(rig->board, PPU_REG_CTX_ROOT + 4 * CONTEXT, 0);
-    assert_true(client_look(rig));
-    mcu_write(rig->board, PPU_REG_CTX_ROOT + 4 * CONTEXT, root);
+    close_and_open(rig);
     ends(rig, 0, PPU_SLOT_DONE);
     /* The debugger is gone. */
     (void)stop_alone(rig);
