@@ -337,9 +337,9 @@ void debug_first_turns(struct core *core, uint32_t context)
     if (core->paused) {
         return;
     }
+    /* A fault that was told is reported before others stop with theirs. */
     for (uint32_t i = 0; i < pool->sms; i++) {
-        sm_retry_stalled(&pool->sm[i],
-                         &executed); /* a fault that was told is reported before others stop with theirs */
+        sm_retry_stalled(&pool->sm[i], &executed);
     }
     for (uint32_t i = 1; i <= pool->sms; i++) {
         sm_turn_in(&pool->sm[(last + i) % pool->sms], context, FIRST_TURN);
