@@ -30,7 +30,8 @@ enum {
     ODD = 12,
     STORE = 14,
     LAST = 15,
-    AGAIN = 23
+    AGAIN = 23,
+    STORE_PART = 36
 };
 
 static const char text[] = ".kernel work\n"
@@ -74,7 +75,20 @@ static const char text[] = ".kernel work\n"
                            "    isetp.ltu p0, v0, 3\n"
                            "    @p0 bra again\n"
                            "    stg.b32 v2, [s0+v3]\n"
-                           "    bra again\n";
+                           "    bra again\n"
+                           ".kernel parts\n"
+                           ".param 16\n"
+                           ".vregs 4\n"
+                           ".shared_vregs 2\n"
+                           "    ldp.b64 s0, [0]\n"
+                           "    rdsr v0, %tid.x\n"
+                           "    shl v3, v0, 2\n"
+                           "    sventer 2\n"
+                           "    add v4, v0, 100\n"
+                           "    add v5, v0, 200\n"
+                           "    stg.b32 v5, [s0+v3]\n"
+                           "    svleave\n"
+                           "    exit\n";
 
 static int setup(void **state, uint32_t threads)
 {
@@ -356,6 +370,31 @@ static void reads_and_writes_registers(void **state)
     const uint32_t changed = warp.number * PPU_LANES + 9;
     assert_int_equal(((uint32_t *)rig_data(rig, 0))[changed], 4100);
     assert_int_equal(((uint32_t *)rig_data(rig, 0))[changed - 1], result(changed - 1));
+}
+
+/* Registers that parts share are those of the part that runs: lanes of the other have none, and read as 0. */
+static void reads_registers_of_parts(void **state)
+{
+    struct rig *rig = *state;
+    uint32_t values[2][2 * PPU_LANES];
+
+    rig->wave = 2 * PPU_LANES;
+    client_break(rig, 0, STORE_PART, PPU_DEBUG_ANY_LANE);
+    start(rig, 0, "parts", CONTEXT);
+    for (uint32_t part = 0; part < 2; part++) {
+        const struct ppu_debug_event event = client_event(rig, part);
+        client_order(rig, &(struct ppu_debug_request){
+                              .op = PPU_DEBUG_DO_READ_VECTOR, .at = event.at, .number = 4, .count = 2 });
+        assert_int_equal(client_box(rig)->answer.bytes, sizeof(values));
+        memcpy(values, client_box(rig)->answer.data, sizeof(values));
+        for (uint32_t lane = 0; lane < 2 * PPU_LANES; lane++) {
+            const bool has = lane / PPU_LANES == part;
+            assert_int_equal(values[0][lane], has ? lane + 100 : 0);
+            assert_int_equal(values[1][lane], has ? lane + 200 : 0);
+        }
+        client_go(rig);
+    }
+    ends(rig, 0, PPU_SLOT_DONE);
 }
 
 static void reads_and_writes_memory(void **state)
@@ -965,6 +1004,7 @@ int main(void)
         TEST(steps_to_the_end),
         TEST(steps_out_of_ranges),
         TEST(reads_and_writes_registers),
+        TEST(reads_registers_of_parts),
         TEST(reads_and_writes_memory),
         TEST(stops_at_fault),
         TEST(stops_at_divergence),

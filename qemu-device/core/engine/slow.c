@@ -502,7 +502,7 @@ bool engine_ready(struct sm *sm, uint32_t index)
 uint32_t *engine_vector(struct sm *sm, uint32_t index, uint32_t reg, uint32_t lane)
 {
     const struct exec *const x = exec_of(sm, index);
-    const bool shared = reg >= x->plain;
+    const bool shared = x->w->segment.on && reg >= x->task->tmd.vregs;
 
     if (reg >= x->vregs || lane >= x->wave || (shared && lane / PPU_LANES != x->w->segment.part)) {
         return NULL;
