@@ -21,11 +21,16 @@
 #include "qemu-device/core/sm/sm.h"
 #include "qemu-device/core/sm/warp.h"
 
+#include "ppu/limits.h"
+#include "ppu/macros.h"
 #include "ppu/task.h"
 
 #include <string.h>
 
-#define FIRST_TURN 64u /* warp instructions, of each SM, under the host lock */
+/* Warp instructions under the host lock: of each SM, and of all. */
+#define FIRST_TURN 64u
+#define FIRST_TURNS 2048u
+_Static_assert(FIRST_TURNS >= PPU_MAX_SMS, "each SM has a turn");
 
 bool debug_on(const struct core *core)
 {
@@ -332,6 +337,7 @@ void debug_first_turns(struct core *core, uint32_t context)
 {
     struct sm_pool *const pool = *core_sm_pool(core);
     const uint32_t last = __atomic_load_n(&core->debug.stopped_sm, __ATOMIC_RELAXED);
+    const uint32_t budget = PPU_MIN(FIRST_TURN, FIRST_TURNS / pool->sms);
     uint32_t executed = 0;
 
     if (core->paused) {
@@ -342,7 +348,7 @@ void debug_first_turns(struct core *core, uint32_t context)
         sm_retry_stalled(&pool->sm[i], &executed);
     }
     for (uint32_t i = 1; i <= pool->sms; i++) {
-        sm_turn_in(&pool->sm[(last + i) % pool->sms], context, FIRST_TURN);
+        sm_turn_in(&pool->sm[(last + i) % pool->sms], context, budget);
     }
 }
 
