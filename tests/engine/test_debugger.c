@@ -561,6 +561,24 @@ static void all_come_to_a_breakpoint(void **state)
     ends(rig, 0, PPU_SLOT_KILLED);
 }
 
+/* The other warp would stop at once. */
+static void none_goes_on_while_paused(void **state)
+{
+    struct rig *rig = *state;
+
+    client_break(rig, 0, STORE_SHARED, PPU_DEBUG_ANY_LANE);
+    start(rig, 0, "work", CONTEXT);
+    (void)client_event(rig, 0);
+    core_pause(rig->board->core);
+    client_go(rig);
+    assert_true(client_look(rig));
+    assert_int_equal(client_box(rig)->events, 1);
+    core_resume(rig->board->core);
+    assert_int_equal(client_event(rig, 1).pc, STORE_SHARED);
+    client_detach(rig);
+    ends(rig, 0, PPU_SLOT_DONE);
+}
+
 static void stops_and_goes_by_command(void **state)
 {
     struct rig *rig = *state;
@@ -1011,6 +1029,7 @@ int main(void)
         TEST(stops_at_writes),
         TEST(others_go_on),
         TEST(all_come_to_a_breakpoint),
+        TEST(none_goes_on_while_paused),
         TEST(stops_and_goes_by_command),
         TEST(ends_while_stopped),
         TEST(debugger_disappears),
