@@ -561,6 +561,22 @@ static void all_come_to_a_breakpoint(void **state)
     ends(rig, 0, PPU_SLOT_KILLED);
 }
 
+/* A snapshot may follow: who has ended is told before anything else runs. */
+static void ends_in_a_first_turn(void **state)
+{
+    struct rig *rig = *state;
+    struct ppu_slot_event event;
+
+    client_break(rig, 0, STORE_PART, PPU_DEBUG_ANY_LANE);
+    rig->wave = THREADS;
+    start(rig, 0, "parts", CONTEXT);
+    (void)client_event(rig, 0);
+    client_order(rig, &(struct ppu_debug_request){ .op = PPU_DEBUG_DO_UNBREAK, .number = 0 });
+    client_go(rig);
+    assert_true(ring_pop(rig->board, PPU_RING_SLOT, &event));
+    assert_int_equal(event.kind, PPU_SLOT_DONE);
+}
+
 /* The other warp would stop at once. */
 static void none_goes_on_while_paused(void **state)
 {
@@ -1029,6 +1045,7 @@ int main(void)
         TEST(stops_at_writes),
         TEST(others_go_on),
         TEST(all_come_to_a_breakpoint),
+        { "ends_in_a_first_turn (slices)", ends_in_a_first_turn, setup_slices, rig_teardown, NULL },
         TEST(none_goes_on_while_paused),
         TEST(stops_and_goes_by_command),
         TEST(ends_while_stopped),

@@ -686,6 +686,14 @@ static void count_all(struct sm *sm)
     }
 }
 
+/* Turns are over for now: nothing is held back that others wait for, or that a snapshot would not have. */
+static void settle(struct sm *sm)
+{
+    pending_ends_report(sm);
+    count_all(sm);
+    sm_attend(sm);
+}
+
 bool sm_can_run(const struct sm *sm, uint32_t index)
 {
     enum warp_state state = sm->warp[index].state;
@@ -741,6 +749,7 @@ void sm_turn_in(struct sm *sm, uint32_t context, uint32_t budget)
         sm->turns++;
         sm_turn_of(sm, index, budget);
     }
+    settle(sm);
 }
 
 static bool waits_for_room(const struct sm *sm, uint32_t index)
@@ -851,9 +860,7 @@ uint32_t sm_run_part(struct sm *sm, uint32_t budget, uint64_t work, enum sm_acti
             turn_goes_on(sm, index, &pool->slice.turn, executed - so_far);
         }
     }
-    pending_ends_report(sm);
-    count_all(sm);
-    sm_attend(sm);
+    settle(sm);
     share_end(sm);
     *activity = activity_of(sm);
     return executed;
