@@ -687,7 +687,7 @@ static void count_all(struct sm *sm)
 }
 
 /* Turns are over for now: nothing is held back that others wait for, or that a snapshot would not have. */
-static void settle(struct sm *sm)
+static void end_turns(struct sm *sm)
 {
     pending_ends_report(sm);
     count_all(sm);
@@ -749,7 +749,7 @@ void sm_turn_in(struct sm *sm, uint32_t context, uint32_t budget)
         sm->turns++;
         sm_turn_of(sm, index, budget);
     }
-    settle(sm);
+    end_turns(sm);
 }
 
 static bool waits_for_room(const struct sm *sm, uint32_t index)
@@ -860,7 +860,7 @@ uint32_t sm_run_part(struct sm *sm, uint32_t budget, uint64_t work, enum sm_acti
             turn_goes_on(sm, index, &pool->slice.turn, executed - so_far);
         }
     }
-    settle(sm);
+    end_turns(sm);
     share_end(sm);
     *activity = activity_of(sm);
     return executed;
