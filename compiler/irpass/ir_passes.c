@@ -342,6 +342,14 @@ static bool has_facts(const struct compilation *compilation)
 
 #define SANITIZER_PREFIX "__ppu_sanitizer_"
 
+static bool reports(LLVMValueRef function)
+{
+    size_t len;
+
+    return !LLVMIsDeclaration(function) &&
+           strncmp(LLVMGetValueName2(function, &len), SANITIZER_PREFIX, strlen(SANITIZER_PREFIX)) == 0;
+}
+
 /* Its functions are called: hardly ever, but from many places. */
 static void link_sanitizer(struct compilation *compilation)
 {
@@ -358,9 +366,7 @@ static void link_sanitizer(struct compilation *compilation)
         link_library(compilation, lower_enqueue_has_children(compilation) ? library_race_nested() : library_race());
     }
     for (LLVMValueRef f = LLVMGetFirstFunction(compilation->module); f; f = LLVMGetNextFunction(f)) {
-        size_t len;
-        if (!LLVMIsDeclaration(f) &&
-            strncmp(LLVMGetValueName2(f, &len), SANITIZER_PREFIX, strlen(SANITIZER_PREFIX)) == 0) {
+        if (reports(f)) {
             set_text_attribute(compilation, f, CALLED, "");
         }
     }
@@ -373,6 +379,25 @@ static void inline_checks(struct compilation *compilation)
     while (inline_mark(compilation)) {
         run_llvm_passes(compilation, "always-inline");
     }
+}
+
+static void set_optnone_of_checks(struct compilation *compilation, bool optnone)
+{
+    for (LLVMValueRef f = LLVMGetFirstFunction(compilation->module); f; f = LLVMGetNextFunction(f)) {
+        if (reports(f)) {
+            set_attribute(compilation, f, "optnone", optnone);
+        }
+    }
+}
+
+static void skip_checks(struct compilation *compilation)
+{
+    set_optnone_of_checks(compilation, true);
+}
+
+static void include_checks(struct compilation *compilation)
+{
+    set_optnone_of_checks(compilation, false);
 }
 
 static void enable_vectorizer(struct compilation *compilation, LLVMValueRef function)

@@ -55,23 +55,31 @@ static char *only_bodies(char *text)
     return out;
 }
 
-/* What the pass prints for the program, malloc()ed. */
-static char *printed(const char *text, const char *dump)
+/* What the pass options->dump prints for the program, malloc()ed. */
+static char *printed(const char *text, struct ppu_compile_options *options)
 {
     char *dumped = NULL;
     size_t len = 0;
-    FILE *file = open_memstream(&dumped, &len);
-    const struct ppu_compile_options options = { .dump = dump, .dump_file = file, .max_vregs = registers_of(text) };
     struct ppu_compiled image;
 
-    assert_non_null(file);
-    enum ppu_compile_status status = ppu_compile(text, strlen(text), &options, &image);
-    fclose(file);
+    options->dump_file = open_memstream(&dumped, &len);
+    assert_non_null(options->dump_file);
+    enum ppu_compile_status status = ppu_compile(text, strlen(text), options, &image);
+    fclose(options->dump_file);
     if (status != PPU_COMPILE_OK) {
         fail_msg("%s", image.log);
     }
     ppu_compiled_free(&image);
-    if (strcmp(dump, "ir") == 0) {
+    return dumped;
+}
+
+/* What the pass that the program names prints for it, malloc()ed. */
+static char *printed_as_named(const char *text)
+{
+    struct ppu_compile_options options = { .dump = dump_of(text), .max_vregs = registers_of(text) };
+    char *dumped = printed(text, &options);
+
+    if (strcmp(options.dump, "ir") == 0) {
         char *bodies = only_bodies(dumped);
         free(dumped);
         return bodies;
@@ -101,7 +109,7 @@ static void check(void **state)
         fail_msg("cannot read %s", path);
         return;
     }
-    char *got = printed(text, dump_of(text)), *expected = strstr(text, EXPECTED);
+    char *got = printed_as_named(text), *expected = strstr(text, EXPECTED);
     if (getenv("PPU_UPDATE")) {
         update(path, text, expected, got);
     } else {
@@ -158,6 +166,61 @@ static void needs_stand_above(void **state)
     }
 }
 
+/* The next function of the sanitizers' libraries that the text defines; NULL: there is none. `line` begins with it. */
+static const char *next_check(const char *text, char *line, size_t room)
+{
+    static const char begin[] = "\ndefine internal ";
+
+    for (const char *at = strstr(text, begin); at; at = strstr(at + 1, begin)) {
+        snprintf(line, room, "%.*s", (int)strcspn(at + 1, "\n"), at + 1);
+        if (strstr(line, "@__ppu_sanitizer_")) {
+            return at + 1;
+        }
+    }
+    return NULL;
+}
+
+static char *printed_checked(const char *dump)
+{
+    struct ppu_compile_options options = { .sanitize = PPU_SANITIZE_RACE | PPU_SANITIZE_UNINIT, .dump = dump };
+
+    return printed(
+        "kernel void k(global int *a, local int *b) { b[0] = a[get_global_id(0)]; barrier(1); a[0] = b[0]; }",
+        &options);
+}
+
+static void only_called_checks_stay(void **state)
+{
+    char *text = printed_checked("drop-checks"), line[1000];
+    uint32_t functions = 0;
+
+    (void)state;
+    for (const char *at = text; (at = next_check(at, line, sizeof(line))); functions++) {
+        char *name = strchr(line, '@');
+        strchr(name, '(')[1] = 0;
+        if (!strstr(strstr(text, name) + 1, name)) {
+            fail_msg("%s is not called", name);
+        }
+    }
+    assert_in_range(functions, 1, 20);
+    free(text);
+}
+
+static void checks_are_not_optimised_again(void **state)
+{
+    static const char *const with[] = { "skip-checks", "llvm-default" };
+
+    (void)state;
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(with); i++) {
+        char *text = printed_checked(with[i]);
+        assert_non_null(strstr(text, " optnone "));
+        free(text);
+    }
+    char *text = printed_checked("include-checks");
+    assert_null(strstr(text, "optnone"));
+    free(text);
+}
+
 #define TEST(file, what)                                   \
     {                                                      \
         what, check, NULL, NULL, (void *)(uintptr_t)(file) \
@@ -167,6 +230,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         { "each pass stands below those that it needs [A7]", needs_stand_above, NULL, NULL, NULL },
+        { "functions of checks that nothing calls are dropped [A7]", only_called_checks_stay, NULL, NULL, NULL },
+        { "functions of checks are not optimised again [A7]", checks_are_not_optimised_again, NULL, NULL, NULL },
         TEST("flow", "flow: loops, tokens, convergent blocks [E3][E11]"),
         TEST("isel", "isel: scalar and vector registers [A7]"),
         TEST("lane_offsets", "isel: offsets of lanes [A7]"),
