@@ -52,6 +52,10 @@
 /* Pipelines of LLVM's passes that ir_pass.def names, where they are long or stand there more than once. */
 #define INLINE_PASSES "always-inline,globaldce"
 #define EARLY_PASSES "function(sroa,early-cse,simplifycfg,instcombine<no-verify-fixpoint>,loop-simplify)"
+/* For what early-simplify has seen. Jump threading takes the second of two equal comparisons away, which checks are. */
+#define BRIEF_PASSES                                                                          \
+    "function(early-cse<memssa>,jump-threading,gvn,sroa,dse,simplifycfg,loop-simplify,lcssa," \
+    "loop-mssa(licm),instcombine<no-verify-fixpoint>,simplifycfg,adce),globaldce"
 /* No instcombine: it gives up what is known not to overflow, which coalescing needs. */
 #define UNROLL_PASSES "function(loop-simplify,lcssa,loop-unroll<O3;upperbound>,early-cse<memssa>,gvn,simplifycfg,adce)"
 #define LICM_PASSES "function(instcombine<no-verify-fixpoint>,loop-simplify,lcssa,loop-mssa(licm))"
@@ -400,6 +404,18 @@ static void include_checks(struct compilation *compilation)
     set_optnone_of_checks(compilation, false);
 }
 
+#define LARGE 8000u /* LLVM's instructions: the default pipeline takes more than 0.1 s */
+
+static void measure_checked(struct compilation *compilation)
+{
+    uint32_t instructions = 0;
+
+    for (LLVMValueRef f = LLVMGetFirstFunction(compilation->module); f; f = LLVMGetNextFunction(f)) {
+        instructions += reports(f) ? 0 : ir_count_instructions(f);
+    }
+    compilation->large = instructions > LARGE;
+}
+
 static void enable_vectorizer(struct compilation *compilation, LLVMValueRef function)
 {
     set_attribute(compilation, function, NO_VECTORS, false);
@@ -427,6 +443,8 @@ enum ir_condition {
     IR_FACTS,
     IR_COMMON,
     IR_SANITIZED,
+    IR_LARGE,
+    IR_SMALL,
 };
 
 /* One of `module`, `function` and `llvm` is there. */
@@ -464,6 +482,10 @@ static bool holds(const struct compilation *compilation, enum ir_condition condi
         return has_facts(compilation) && alias_has_common(compilation);
     case IR_SANITIZED:
         return compilation->options->sanitize != 0;
+    case IR_LARGE:
+        return !is_unoptimised(compilation) && compilation->large;
+    case IR_SMALL:
+        return !is_unoptimised(compilation) && !compilation->large;
     default:
         return true;
     }

@@ -180,18 +180,19 @@ static const char *next_check(const char *text, char *line, size_t room)
     return NULL;
 }
 
-static char *printed_checked(const char *dump)
+static const char small_kernel[] =
+    "kernel void k(global int *a, local int *b) { b[0] = a[get_global_id(0)]; barrier(1); a[0] = b[0]; }";
+
+static char *printed_checked(const char *source, const char *dump)
 {
     struct ppu_compile_options options = { .sanitize = PPU_SANITIZE_RACE | PPU_SANITIZE_UNINIT, .dump = dump };
 
-    return printed(
-        "kernel void k(global int *a, local int *b) { b[0] = a[get_global_id(0)]; barrier(1); a[0] = b[0]; }",
-        &options);
+    return printed(source, &options);
 }
 
 static void only_called_checks_stay(void **state)
 {
-    char *text = printed_checked("drop-checks"), line[1000];
+    char *text = printed_checked(small_kernel, "drop-checks"), line[1000];
     uint32_t functions = 0;
 
     (void)state;
@@ -212,13 +213,53 @@ static void checks_are_not_optimised_again(void **state)
 
     (void)state;
     for (size_t i = 0; i < PPU_ARRAY_SIZE(with); i++) {
-        char *text = printed_checked(with[i]);
+        char *text = printed_checked(small_kernel, with[i]);
         assert_non_null(strstr(text, " optnone "));
         free(text);
     }
-    char *text = printed_checked("include-checks");
+    char *text = printed_checked(small_kernel, "include-checks");
     assert_null(strstr(text, "optnone"));
     free(text);
+}
+
+/* Sums of as many words of an array, malloc()ed. */
+static char *large_kernel(uint32_t words)
+{
+    char *text = NULL;
+    size_t len = 0;
+    FILE *file = open_memstream(&text, &len);
+
+    assert_non_null(file);
+    fprintf(file, "kernel void k(global int *a) { int s = 0; for (int i = 0; i < a[0]; i++) {");
+    for (uint32_t i = 0; i < words; i++) {
+        fprintf(file, "s += a[i * %u];", i + 2);
+    }
+    fprintf(file, "} a[1] = s; }");
+    fclose(file);
+    return text;
+}
+
+static void assert_runs(const char *source, const char *pass, bool runs, bool checked)
+{
+    struct ppu_compile_options options = { .dump = pass };
+    char *text = checked ? printed_checked(source, pass) : printed(source, &options);
+
+    assert_int_equal(*text != 0, runs);
+    free(text);
+}
+
+static void large_kernels_with_checks_get_fewer_passes(void **state)
+{
+    char *large = large_kernel(400);
+
+    (void)state;
+    assert_runs(small_kernel, "llvm-default", true, true);
+    assert_runs(small_kernel, "llvm-brief", false, true);
+    assert_runs(large, "llvm-default", false, true);
+    assert_runs(large, "llvm-brief", true, true);
+    assert_runs(large, "llvm-default", true, false);
+    assert_runs(large, "llvm-brief", false, false);
+    free(large);
 }
 
 #define TEST(file, what)                                   \
@@ -232,6 +273,8 @@ int main(void)
         { "each pass stands below those that it needs [A7]", needs_stand_above, NULL, NULL, NULL },
         { "functions of checks that nothing calls are dropped [A7]", only_called_checks_stay, NULL, NULL, NULL },
         { "functions of checks are not optimised again [A7]", checks_are_not_optimised_again, NULL, NULL, NULL },
+        { "large kernels with checks get fewer passes [A7]", large_kernels_with_checks_get_fewer_passes, NULL, NULL,
+          NULL },
         TEST("flow", "flow: loops, tokens, convergent blocks [E3][E11]"),
         TEST("isel", "isel: scalar and vector registers [A7]"),
         TEST("lane_offsets", "isel: offsets of lanes [A7]"),
