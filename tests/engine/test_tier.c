@@ -13,6 +13,7 @@
 #include "qemu-device/core/tier/heads.h"
 #include "qemu-device/core/tier/request.h"
 #include "qemu-device/core/tier/tier.h"
+#include "qemu-device/core/tier/translator.h"
 #include "qemu-device/core/tier/unit.h"
 #include "tests/device-core/translator.h"
 #include "tests/engine/generate.h"
@@ -1362,6 +1363,45 @@ static void liars_translate_nothing(void **state)
     free(input);
 }
 
+/* Of a unit, of which kind it is, and what its answer says of the ends of warps. */
+static const struct {
+    enum tier_straight straight;
+    uint32_t ends;
+    int result; /* of translator_ask() */
+} end_answers[] = {
+    { TIER_LOOP, 0, TIER_MADE },     { TIER_LOOP, 1, -1 },     { TIER_ROWS, 0, TIER_MADE },
+    { TIER_ROWS, 1, TIER_MADE },     { TIER_ROWS, 2, -1 },     { TIER_ANYWHERE, 0, TIER_MADE },
+    { TIER_ANYWHERE, 1, TIER_MADE }, { TIER_ANYWHERE, 2, -1 }, { TIER_SEGMENT, 0, TIER_MADE },
+    { TIER_SEGMENT, 1, -1 },
+};
+
+/* The engine ends CTAs by what an answer says, and those that come from a barrier have others in them. */
+static void only_warps_that_begin_end(void **state)
+{
+    (void)state;
+    for (uint32_t i = 0; i < PPU_ARRAY_SIZE(end_answers); i++) {
+        const struct tier_unit unit = { .wave = 32, .straight = end_answers[i].straight, .insns = 12 };
+        const struct liar liar = {
+            "", { TIER_MADE, 64, 0, 1, 32, 12, end_answers[i].ends }, sizeof(liar.answer) + 64, false
+        };
+        struct tier_translation out = { .ends = false };
+        pthread_t thread;
+        int ends[2];
+        assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+        struct lying lying = { &liar, ends[1] };
+        assert_int_equal(pthread_create(&thread, NULL, lie, &lying), 0);
+        const int result = translator_ask(ends[0], &unit, TIER_WORTH, &out);
+        if (result != end_answers[i].result || out.ends != (result == TIER_MADE && end_answers[i].ends != 0)) {
+            fail_msg("answer %u: translator_ask() returns %d, ends %d", i, result, out.ends);
+        }
+        if (result == TIER_MADE) {
+            translation_free(&out);
+        }
+        close(ends[0]);
+        pthread_join(thread, NULL);
+    }
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -1390,6 +1430,7 @@ int main(void)
         { "a translation that does not come stops nobody [A7]", without_answer, setup, teardown, NULL },
         { "nor does it when the machine ends [A7]", end_without_answer, setup, teardown, NULL },
         { "an answer that is none is the last [A7]", liars_translate_nothing, setup, teardown, NULL },
+        { "nor is one that ends warps which have not begun there [A7]", only_warps_that_begin_end, NULL, NULL, NULL },
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
