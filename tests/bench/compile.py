@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Measures how compilation grows with a kernel's size: kernels of 1, 2, 4 and 8 thousand statements, written at random,
-a tenth of them loops.
+a tenth of them loops; and what it costs to compile a kernel that checks itself.
 
 The time is that of the processor, which does not depend on what else the machine does, and the least of some runs. A
 kernel without operations is taken off: what starting costs does not grow.
@@ -33,6 +33,20 @@ FORMS = (
     "for (uint k = 0; k < (u{a} & 7u); k++) {{ f{b} += in[(u{b} + k) & mask]; }}",
 )
 
+# Kernels that check themselves: source, most ms.
+CHECKED = {
+    "saxpy": ("kernel void k(global float *y, global const float *x, float a) "
+              "{ size_t i = get_global_id(0); y[i] += a * x[i]; }", 80),
+    "enqueue": ("void block(global int *out, int level)\n"
+                "{\n"
+                "    atomic_inc(&out[level]);\n"
+                "    if (level < 4)\n"
+                "        enqueue_kernel(get_default_queue(), CLK_ENQUEUE_FLAGS_WAIT_KERNEL, ndrange_1D(4),\n"
+                "                       ^{ block(out, level + 1); });\n"
+                "}\n"
+                "kernel void k(global int *out) { block(out, 0); }\n", 500),
+}
+
 
 def kernel(statements):
     """The source of a kernel with so many statements, the same each time."""
@@ -45,9 +59,10 @@ def kernel(statements):
     return "\n".join(lines + ["}", ""])
 
 
-def compile_once(source):
+def compile_once(source, options=()):
     """Seconds of the processor, clang's too, and the largest process's MiB."""
-    process = subprocess.Popen([TOP / "build/plain/tools/ppucc", "-w", "-o", os.devnull, source], stdin=subprocess.DEVNULL)
+    process = subprocess.Popen([TOP / "build/plain/tools/ppucc", "-w", *options, "-o", os.devnull, source],
+                               stdin=subprocess.DEVNULL)
     _, status, used = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode != 0:
@@ -59,6 +74,17 @@ def measure(folder, statements):
     source = Path(folder, f"{statements}.cl")
     source.write_text(kernel(statements))
     return min(compile_once(source) for _ in range(RUNS))
+
+
+def measure_checked(folder):
+    for name, (text, budget) in CHECKED.items():
+        source = Path(folder, f"{name}.cl")
+        source.write_text(text)
+        plain = min(compile_once(source, ["-cl-std=CL3.0"]) for _ in range(RUNS))
+        checked = min(compile_once(source, ["-cl-std=CL3.0", "-fsanitize=all"]) for _ in range(RUNS))
+        row(f"checked_ms.{name}", checked[0] * 1e3, "ms", budget,
+            f"processor time with -fsanitize=all, clang included; without {plain[0] * 1e3:.0f} ms; "
+            f"the largest process has {checked[1]:.0f} MiB")
 
 
 def row(name, value, unit, budget, note):
@@ -78,6 +104,8 @@ def main():
     growth = (seconds[large] - start) / (seconds[small] - start) / (large / small)
     row("loops.growth", growth, "ratio", GROWTH_BUDGET,
         f"from {small} to {large} thousand statements, against linear; without {start * 1e3:.0f} ms of starting")
+    with tempfile.TemporaryDirectory() as folder:
+        measure_checked(folder)
 
 
 if __name__ == "__main__":
