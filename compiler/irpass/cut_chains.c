@@ -116,7 +116,7 @@ static void cut_instruction(const struct chains *chains, LLVMValueRef insn)
     set_chain(chains, insn, length);
 }
 
-/* Branches that lead back in the order of the blocks, and all instructions. */
+/* Branches that lead back in the order of the blocks. Numbers the blocks. */
 static uint32_t count_loops(struct chains *chains, LLVMValueRef function)
 {
     uint32_t loops = 0, number = 0;
@@ -131,29 +131,65 @@ static uint32_t count_loops(struct chains *chains, LLVMValueRef function)
     return loops;
 }
 
+/* Room for all values of the function, and for its blocks. */
+static struct chains chains_new(struct compilation *compilation, uint32_t instructions)
+{
+    struct chains chains = { .compilation = compilation, .mask = 1 };
+
+    while (chains.mask < 4 * instructions) {
+        chains.mask = chains.mask * 2 + 1;
+    }
+    chains.entries = arena_new(&compilation->arena, struct chain_entry, chains.mask + 1);
+    return chains;
+}
+
+static void cut_function(struct chains *chains, LLVMValueRef function)
+{
+    chains->builder = LLVMCreateBuilderInContext(chains->compilation->llvm);
+    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b; b = LLVMGetNextBasicBlock(b)) {
+        for (LLVMValueRef i = LLVMGetFirstInstruction(b), next; i; i = next) {
+            next = LLVMGetNextInstruction(i);
+            cut_instruction(chains, i);
+        }
+    }
+    LLVMDisposeBuilder(chains->builder);
+}
+
 void cut_chains(struct compilation *compilation, LLVMValueRef function)
 {
     const uint32_t instructions = ir_count_instructions(function);
-    struct chains chains = { .compilation = compilation, .mask = 1 };
 
     if (instructions < CUT_CHAINS_INSNS) {
         return;
     }
-    while (chains.mask < 4 * instructions) { /* blocks too */
-        chains.mask = chains.mask * 2 + 1;
+    struct chains chains = chains_new(compilation, instructions);
+    if (count_loops(&chains, function) >= CUT_CHAINS_LOOPS) {
+        cut_function(&chains, function);
     }
-    chains.entries = arena_new(&compilation->arena, struct chain_entry, chains.mask + 1);
-    if (count_loops(&chains, function) < CUT_CHAINS_LOOPS) {
-        return;
-    }
-    chains.builder = LLVMCreateBuilderInContext(compilation->llvm);
+}
+
+/* Loads and stores of the block that has most of them. */
+static uint32_t most_accesses(LLVMValueRef function)
+{
+    uint32_t most = 0;
+
     for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b; b = LLVMGetNextBasicBlock(b)) {
-        for (LLVMValueRef i = LLVMGetFirstInstruction(b), next; i; i = next) {
-            next = LLVMGetNextInstruction(i);
-            cut_instruction(&chains, i);
+        uint32_t accesses = 0;
+        for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i)) {
+            accesses += LLVMIsALoadInst(i) || LLVMIsAStoreInst(i);
         }
+        most = PPU_MAX(most, accesses);
     }
-    LLVMDisposeBuilder(chains.builder);
+    return most;
+}
+
+void cut_chains_of_addresses(struct compilation *compilation, LLVMValueRef function)
+{
+    if (most_accesses(function) >= CUT_CHAINS_ACCESSES) {
+        struct chains chains = chains_new(compilation, ir_count_instructions(function));
+        count_loops(&chains, function);
+        cut_function(&chains, function);
+    }
 }
 
 /* The number takes the place of what was made of the float again, and of the float where LLVM has kept that. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Cuts long chains of integers while LLVM's loop passes run, which follow them anew for each loop. */
+/* Cuts long chains of integers, which passes of LLVM follow anew for each loop or each load. */
 #ifndef COMPILER_IRPASS_CUT_CHAINS_H
 #define COMPILER_IRPASS_CUT_CHAINS_H
 
@@ -10,12 +10,18 @@
  * evolution follows none further. Others stay as they are.
  */
 void cut_chains(struct compilation *compilation, LLVMValueRef function);
+/*
+ * Hides them where a block has CUT_CHAINS_ACCESSES loads and stores: LLVM's vectorizer of these subtracts the address
+ * of each from those of up to 64 others, and a difference of two sums takes as long as they are.
+ */
+void cut_chains_of_addresses(struct compilation *compilation, LLVMValueRef function);
 /* Shows what was hidden. */
 void cut_chains_join(struct compilation *compilation);
 
 #define CUT_CHAINS_LENGTH 32u
 #define CUT_CHAINS_INSNS 4096u
 #define CUT_CHAINS_LOOPS 64u
+#define CUT_CHAINS_ACCESSES 64u
 #define CUT_CHAINS_PREFIX "__ppu_cut_"
 
 #endif

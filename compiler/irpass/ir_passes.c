@@ -62,8 +62,8 @@
 #define MEM2REG_PASSES "function(sroa,early-cse)"
 /* What the library has: mem2reg splits nothing, and leaves alone what has volatile accesses. */
 #define KEPT_PASSES "function(mem2reg)"
-#define LOAD_STORE_PASSES                                                                                                                   \
-    "function(load-store-vectorizer,simplifycfg,scalarizer,instcombine<no-verify-fixpoint>,infer-alignment,separate-const-offset-from-gep," \
+#define SCALAR_PASSES                                                                                                 \
+    "function(simplifycfg,scalarizer,instcombine<no-verify-fixpoint>,infer-alignment,separate-const-offset-from-gep," \
     "early-cse,simplifycfg),globaldce"
 /* ir_new() needs these. fix-irreducible makes a malformed phi of a block that branches to two entries of a loop. */
 #define GRAPH "lower-switch,break-crit-edges,fix-irreducible,loop-simplify"
