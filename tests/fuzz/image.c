@@ -256,10 +256,19 @@ static void ask(cl_kernel kernel, cl_uint arguments)
     }
 }
 
+/* The library takes as many bytes as the image says that the argument has. */
+static bool set_zeros(cl_kernel kernel, cl_uint i)
+{
+    const size_t bytes = kernel->descriptions[i].bytes;
+    uint8_t *zeros = calloc(1, bytes + 1);
+    const bool is_set = zeros && clSetKernelArg(kernel, i, bytes, zeros) == CL_SUCCESS;
+
+    free(zeros);
+    return is_set;
+}
+
 static bool set(cl_kernel kernel, cl_uint i)
 {
-    static const uint8_t zeros[PPU_MAX_PARAM];
-
     for (size_t n = 0; n < PPU_ARRAY_SIZE(images); n++) {
         if (clSetKernelArg(kernel, i, sizeof(cl_mem), &images[n]) == CL_SUCCESS) {
             return true;
@@ -269,8 +278,7 @@ static bool set(cl_kernel kernel, cl_uint i)
            clSetKernelArg(kernel, i, sizeof(cl_mem), &pipe_of_words) == CL_SUCCESS ||
            clSetKernelArg(kernel, i, sizeof(cl_mem), &buffer) == CL_SUCCESS ||
            clSetKernelArg(kernel, i, sizeof(cl_command_queue), &device_queue) == CL_SUCCESS ||
-           clSetKernelArg(kernel, i, 16, NULL) == CL_SUCCESS ||
-           clSetKernelArg(kernel, i, kernel->descriptions[i].bytes, zeros) == CL_SUCCESS;
+           clSetKernelArg(kernel, i, 16, NULL) == CL_SUCCESS || set_zeros(kernel, i);
 }
 
 /* Up to the lane: the event that it waits for fails. */
