@@ -100,12 +100,11 @@ def main():
             seconds[n], mib = measure(folder, n * 1000)
             row(f"loops_ms.{n}", seconds[n] * 1e3, "ms", None,
                 f"processor time, clang included; {n},000 statements, the largest process has {mib:.0f} MiB")
+        measure_checked(folder)
     small, large = THOUSANDS[0], THOUSANDS[-1]
     growth = (seconds[large] - start) / (seconds[small] - start) / (large / small)
     row("loops.growth", growth, "ratio", GROWTH_BUDGET,
         f"from {small} to {large} thousand statements, against linear; without {start * 1e3:.0f} ms of starting")
-    with tempfile.TemporaryDirectory() as folder:
-        measure_checked(folder)
 
 
 if __name__ == "__main__":

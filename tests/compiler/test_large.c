@@ -287,21 +287,26 @@ static uint32_t occurrences(const char *text, const char *word)
     return count;
 }
 
+/* How often the name of a cut stands in what `pass` leaves of the program. */
+static uint32_t cuts(const char *source, const char *pass, const char *name)
+{
+    char *text = dumped(source, pass);
+    const uint32_t count = occurrences(text, name);
+
+    free(text);
+    return count;
+}
+
 /* Only where many loops follow each other; nothing is left of the cuts. */
 static void chains_are_cut(void **state)
 {
     char *loops = many_loops(), *blocks = many_blocks();
-    char *cut = dumped(loops, "cut-chains"), *joined = dumped(loops, "join-chains"),
-         *left = dumped(blocks, "cut-chains");
 
     (void)state;
-    assert_true(occurrences(cut, CUT_CHAINS_PREFIX "32") > STATEMENTS * 3 / CUT_CHAINS_LENGTH);
-    assert_true(occurrences(cut, CUT_CHAINS_PREFIX "64") > 1);
-    assert_int_equal(occurrences(joined, CUT_CHAINS_PREFIX), 0);
-    assert_int_equal(occurrences(left, CUT_CHAINS_PREFIX), 0);
-    free(cut);
-    free(joined);
-    free(left);
+    assert_true(cuts(loops, "cut-chains", CUT_CHAINS_PREFIX "32") > STATEMENTS * 3 / CUT_CHAINS_LENGTH);
+    assert_true(cuts(loops, "cut-chains", CUT_CHAINS_PREFIX "64") > 1);
+    assert_int_equal(cuts(loops, "join-chains", CUT_CHAINS_PREFIX), 0);
+    assert_int_equal(cuts(blocks, "cut-chains", CUT_CHAINS_PREFIX), 0);
     free(loops);
     free(blocks);
 }
@@ -310,16 +315,11 @@ static void chains_are_cut(void **state)
 static void chains_of_addresses_are_cut(void **state)
 {
     char *many = many_addresses(), *loops = many_loops();
-    char *cut = dumped(many, "cut-address-chains"), *joined = dumped(many, "join-address-chains"),
-         *left = dumped(loops, "cut-address-chains");
 
     (void)state;
-    assert_true(occurrences(cut, CUT_CHAINS_PREFIX "32") > STATEMENTS / CUT_CHAINS_LENGTH);
-    assert_int_equal(occurrences(joined, CUT_CHAINS_PREFIX), 0);
-    assert_int_equal(occurrences(left, CUT_CHAINS_PREFIX), 0);
-    free(cut);
-    free(joined);
-    free(left);
+    assert_true(cuts(many, "cut-address-chains", CUT_CHAINS_PREFIX "32") > STATEMENTS / CUT_CHAINS_LENGTH);
+    assert_int_equal(cuts(many, "join-address-chains", CUT_CHAINS_PREFIX), 0);
+    assert_int_equal(cuts(loops, "cut-address-chains", CUT_CHAINS_PREFIX), 0);
     free(many);
     free(loops);
 }

@@ -1339,6 +1339,17 @@ static void *lie(void *opaque)
     return NULL;
 }
 
+/* The machine's end of a socket at whose other end the liar answers, until it is closed. */
+static int liar_begin(struct lying *lying, const struct liar *liar, pthread_t *thread)
+{
+    int ends[2];
+
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+    *lying = (struct lying){ liar, ends[1] };
+    assert_int_equal(pthread_create(thread, NULL, lie, lying), 0);
+    return ends[0];
+}
+
 static void liars_translate_nothing(void **state)
 {
     struct pair *p = *state;
@@ -1347,13 +1358,10 @@ static void liars_translate_nothing(void **state)
     assert_non_null(input);
     run(p->plain, kernels[0], 32, 128, input);
     for (uint32_t i = 0; i < PPU_ARRAY_SIZE(liars); i++) {
+        struct lying lying;
         pthread_t thread;
-        int ends[2];
         printf("# a program that %s\n", liars[i].name);
-        assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
-        struct lying lying = { &liars[i], ends[1] };
-        assert_int_equal(pthread_create(&thread, NULL, lie, &lying), 0);
-        struct rig *rig = machine_with(ends[0]);
+        struct rig *rig = machine_with(liar_begin(&lying, &liars[i], &thread));
         run(rig, kernels[0], 32, 128, input);
         assert_memory_equal(rig_data(p->plain, 0), rig_data(rig, 0), INPUT_BYTES);
         assert_int_equal(sm_translations(rig->board->core), 0);
@@ -1363,7 +1371,7 @@ static void liars_translate_nothing(void **state)
     free(input);
 }
 
-/* Of a unit, of which kind it is, and what its answer says of the ends of warps. */
+/* What kind a unit is of, and what its answer says of the ends of warps. */
 static const struct {
     enum tier_straight straight;
     uint32_t ends;
@@ -1385,19 +1393,17 @@ static void only_warps_that_begin_end(void **state)
             "", { TIER_MADE, 64, 0, 1, 32, 12, end_answers[i].ends }, sizeof(liar.answer) + 64, false
         };
         struct tier_translation out = { .ends = false };
+        struct lying lying;
         pthread_t thread;
-        int ends[2];
-        assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
-        struct lying lying = { &liar, ends[1] };
-        assert_int_equal(pthread_create(&thread, NULL, lie, &lying), 0);
-        const int result = translator_ask(ends[0], &unit, TIER_WORTH, &out);
+        const int socket = liar_begin(&lying, &liar, &thread);
+        const int result = translator_ask(socket, &unit, TIER_WORTH, &out);
         if (result != end_answers[i].result || out.ends != (result == TIER_MADE && end_answers[i].ends != 0)) {
             fail_msg("answer %u: translator_ask() returns %d, ends %d", i, result, out.ends);
         }
         if (result == TIER_MADE) {
             translation_free(&out);
         }
-        close(ends[0]);
+        close(socket);
         pthread_join(thread, NULL);
     }
 }
