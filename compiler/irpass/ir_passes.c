@@ -344,16 +344,6 @@ static bool has_facts(const struct compilation *compilation)
     return compilation->options->facts && !is_unoptimised(compilation);
 }
 
-#define SANITIZER_PREFIX "__ppu_sanitizer_"
-
-static bool reports(LLVMValueRef function)
-{
-    size_t len;
-
-    return !LLVMIsDeclaration(function) &&
-           strncmp(LLVMGetValueName2(function, &len), SANITIZER_PREFIX, strlen(SANITIZER_PREFIX)) == 0;
-}
-
 /* Its functions are called: hardly ever, but from many places. */
 static void link_sanitizer(struct compilation *compilation)
 {
@@ -370,7 +360,7 @@ static void link_sanitizer(struct compilation *compilation)
         link_library(compilation, lower_enqueue_has_children(compilation) ? library_race_nested() : library_race());
     }
     for (LLVMValueRef f = LLVMGetFirstFunction(compilation->module); f; f = LLVMGetNextFunction(f)) {
-        if (reports(f)) {
+        if (!LLVMIsDeclaration(f) && sanitize_is_check(f)) {
             set_text_attribute(compilation, f, CALLED, "");
         }
     }
@@ -388,7 +378,7 @@ static void inline_checks(struct compilation *compilation)
 static void set_optnone_of_checks(struct compilation *compilation, bool optnone)
 {
     for (LLVMValueRef f = LLVMGetFirstFunction(compilation->module); f; f = LLVMGetNextFunction(f)) {
-        if (reports(f)) {
+        if (!LLVMIsDeclaration(f) && sanitize_is_check(f)) {
             set_attribute(compilation, f, "optnone", optnone);
         }
     }
@@ -411,7 +401,7 @@ static void measure_checked(struct compilation *compilation)
     uint32_t instructions = 0;
 
     for (LLVMValueRef f = LLVMGetFirstFunction(compilation->module); f; f = LLVMGetNextFunction(f)) {
-        instructions += reports(f) ? 0 : ir_count_instructions(f);
+        instructions += sanitize_is_check(f) ? 0 : ir_count_instructions(f);
     }
     compilation->large = instructions > LARGE;
 }

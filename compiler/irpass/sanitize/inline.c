@@ -3,20 +3,19 @@
 
 #include "compiler/analysis/ir.h"
 #include "compiler/irpass/lower_enqueue.h"
+#include "compiler/irpass/sanitize/sanitize.h"
 
 #include <llvm-c/Core.h>
 #include <string.h>
 
-#define PREFIX "__ppu_sanitizer_"
 #define MOST 40000u /* LLVM's instructions of a kernel with all that it calls written out */
 
 /* The check that the instruction calls; NULL: it calls none. */
 static LLVMValueRef called_check(LLVMValueRef insn)
 {
     LLVMValueRef callee = ir_is_instruction(insn, LLVMCall) ? ir_called(insn) : NULL;
-    size_t len;
 
-    return callee && strncmp(LLVMGetValueName2(callee, &len), PREFIX, strlen(PREFIX)) == 0 ? callee : NULL;
+    return callee && sanitize_is_check(callee) ? callee : NULL;
 }
 
 static void count_inlined(LLVMValueRef insn, void *opaque)

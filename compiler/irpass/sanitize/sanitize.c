@@ -11,6 +11,8 @@
 #include "compiler/irpass/sanitize/uninit.h"
 #include "ppu/sanitizer.h"
 
+#include <string.h>
+
 #define SEEN "__ppu_sanitizer_seen"
 #define NOTED (PPU_SANITIZE_RACE | PPU_SANITIZE_BARRIER) /* what all kernels do */
 
@@ -39,6 +41,14 @@ bool sanitize_has_cells(const struct compilation *compilation, LLVMValueRef kern
 }
 
 /* A word for each place that may be reported. */
+bool sanitize_is_check(LLVMValueRef function)
+{
+    static const char prefix[] = "__ppu_sanitizer_";
+    size_t len;
+
+    return strncmp(LLVMGetValueName2(function, &len), prefix, sizeof(prefix) - 1) == 0;
+}
+
 void sanitize_linked(struct compilation *compilation)
 {
     LLVMValueRef declared = LLVMGetNamedGlobal(compilation->module, SEEN);

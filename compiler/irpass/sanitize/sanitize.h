@@ -7,6 +7,8 @@
 
 /* Puts the checks in. */
 void sanitize(struct compilation *compilation);
+/* True for functions of the sanitizers' libraries, which checks call. */
+bool sanitize_is_check(LLVMValueRef function);
 /* What they call is linked: gives it a word for each place that may be reported. */
 void sanitize_linked(struct compilation *compilation);
 /* True when a kernel reads the bounds of its arguments behind its implicit ones (PPU_KERNEL_BOUNDED). */
