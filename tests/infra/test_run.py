@@ -83,6 +83,14 @@ def test_output_of_failure_is_shown():
     assert "all is well" not in output
 
 
+def test_early_failure_of_long_output_is_shown():
+    """A guest's hundreds of tests follow; the failure and what its test said lead, in front of the last lines."""
+    _, output, _ = run(("long", 10, "parallel", "echo 1..602; echo 'ok 1 - a'; echo 'not ok 2 - b'; echo '# why it failed'; "
+                        "for n in $(seq 600); do echo \"ok $n - c $n\"; done"))
+    assert output.index("failed: b") < output.index("# why it failed") < output.index("c 600"), output
+    assert "ok 300 - c 300" not in output
+
+
 def test_processor_time():
     """What a test and its children worked is told beside how long it took."""
     work = f"timeout 1 {sys.executable} -c 'while True: pass'"
@@ -215,6 +223,7 @@ tap.main(
         ("a test may take as many times its limit as is said", test_patience),
         ("processes that a program leaves behind are ended", test_left_over_process),
         ("only the output of failures is shown", test_output_of_failure_is_shown),
+        ("a failure early in a long output is shown first", test_early_failure_of_long_output_is_shown),
         ("the time of processors is told", test_processor_time),
         ("requirement numbers are taken from the end of names", test_requirement_tags),
         ("serial tests run one after the other", test_serial_tests_run_alone),
