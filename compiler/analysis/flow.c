@@ -10,14 +10,48 @@
 #define LEAST_WORK 4u
 #define MOST_EARLY 16u
 
-static bool bit(const uint64_t *set, uint32_t n)
+static struct flow_region region_new(struct arena *arena, uint32_t begin, uint32_t end)
 {
-    return (set[n / 64] >> n % 64) & 1;
+    begin -= begin % 64;
+    return (struct flow_region){ begin, end, arena_new(arena, uint64_t, (end - begin + 63) / 64) };
 }
 
-static void set_bit(uint64_t *set, uint32_t n)
+static bool region_has(const struct flow_region *region, uint32_t block)
 {
-    set[n / 64] |= 1ull << n % 64;
+    const uint32_t at = block - region->begin;
+
+    return block >= region->begin && block < region->end && (region->bits[at / 64] >> at % 64 & 1);
+}
+
+static void region_add(const struct flow_region *region, uint32_t block)
+{
+    const uint32_t at = block - region->begin;
+
+    region->bits[at / 64] |= 1ull << at % 64;
+}
+
+/* Takes its blocks from `from` on away, and perhaps some before. */
+static void region_clear(const struct flow_region *region, uint32_t from)
+{
+    const uint32_t first = (from - region->begin) / 64, words = (region->end - region->begin + 63) / 64;
+
+    memset(region->bits + first, 0, (words - first) * sizeof(region->bits[0]));
+}
+
+/* The first of its blocks from `from` on; its end: there is none. */
+static uint32_t region_next(const struct flow_region *region, uint32_t from)
+{
+    uint32_t at = from > region->begin ? from - region->begin : 0;
+    const uint32_t count = region->end - region->begin;
+
+    while (at < count) {
+        const uint64_t left = region->bits[at / 64] >> at % 64;
+        if (left != 0) {
+            return region->begin + at + (uint32_t)__builtin_ctzll(left);
+        }
+        at = (at / 64 + 1) * 64;
+    }
+    return region->end;
 }
 
 /* ---- numbering ---- */
@@ -137,12 +171,29 @@ static void find_dominators(struct flow *flow)
     }
 }
 
+/* A block has a higher number than its dominators. */
+static void number_dominators(struct flow *flow)
+{
+    uint32_t *free_number = arena_new(flow->arena, uint32_t, flow->count); /* for the next that it dominates */
+
+    for (uint32_t b = 0; b < flow->count; b++) {
+        flow->blocks[b].dom_count = 1;
+    }
+    for (uint32_t b = flow->count; b-- > 1;) {
+        flow->blocks[flow->blocks[b].idom].dom_count += flow->blocks[b].dom_count;
+    }
+    free_number[0] = 1;
+    for (uint32_t b = 1; b < flow->count; b++) {
+        struct flow_block *block = &flow->blocks[b];
+        block->dom_number = free_number[block->idom];
+        free_number[block->idom] += block->dom_count;
+        free_number[b] = block->dom_number + 1;
+    }
+}
+
 bool flow_dominates(const struct flow *flow, uint32_t a, uint32_t b)
 {
-    while (b > a) {
-        b = flow->blocks[b].idom;
-    }
-    return a == b;
+    return flow->blocks[b].dom_number - flow->blocks[a].dom_number < flow->blocks[a].dom_count;
 }
 
 bool flow_in_loop(const struct flow *flow, uint32_t loop, uint32_t block)
@@ -235,6 +286,7 @@ static struct flow *flow_of_walk(struct arena *arena, struct walk *walk)
     flow->count = number_blocks(arena, walk);
     link_blocks(flow, walk);
     find_dominators(flow);
+    number_dominators(flow);
     if (!find_loops(flow)) {
         return NULL;
     }
@@ -273,8 +325,9 @@ struct flow *flow_new(struct arena *arena, uint32_t count, const uint32_t (*succ
  */
 struct level {
     struct flow *flow;
-    uint32_t loop;   /* FLOW_NONE: the function */
-    uint32_t *ipdom; /* node: nearest post-dominator; flow->count is the level's end */
+    uint32_t loop;            /* FLOW_NONE: the function */
+    uint32_t *ipdom;          /* node: nearest post-dominator; flow->count is the level's end */
+    struct flow_region found; /* of find_region(): nodes */
 };
 
 /* The node of a block, FLOW_NONE: it lies outside. */
@@ -385,55 +438,54 @@ static void meet_edge(void *arg, uint32_t from, uint32_t to, uint32_t to_node)
     }
 }
 
-struct region {
+/* What lanes pass from a node on. */
+struct search {
     const struct level *level;
     uint32_t stop;
-    uint64_t *nodes;
-    uint64_t *blocks;
+    uint32_t end; /* of all blocks found */
 };
 
-static void region_edge(void *arg, uint32_t from, uint32_t to, uint32_t to_node);
-
-static void region_add(struct region *region, uint32_t node)
+static void search_node(struct search *search, uint32_t node)
 {
-    uint32_t end = node_end(region->level, node);
+    const uint32_t end = node_end(search->level, node);
 
-    set_bit(region->nodes, node);
-    for (uint32_t b = node; b < end; b++) {
-        if (in_node(region->level, node, b)) {
-            set_bit(region->blocks, b);
-        }
-    }
+    region_add(&search->level->found, node);
+    search->end = end > search->end ? end : search->end;
 }
 
-static void region_edge(void *arg, uint32_t from, uint32_t to, uint32_t to_node)
+static void search_edge(void *arg, uint32_t from, uint32_t to, uint32_t to_node)
 {
-    struct region *region = arg;
+    struct search *search = arg;
 
     (void)from;
     (void)to;
-    if (to_node != FLOW_NONE && to_node < region->level->flow->count && to_node != region->stop &&
-        !bit(region->nodes, to_node)) {
-        region_add(region, to_node);
+    if (to_node != FLOW_NONE && to_node < search->level->flow->count && to_node != search->stop) {
+        search_node(search, to_node);
     }
 }
 
 /* Blocks from the node on, without `stop` and what is behind it. */
-static uint64_t *find_region(const struct level *level, uint32_t node, uint32_t stop)
+static struct flow_region find_region(const struct level *level, uint32_t node, uint32_t stop)
 {
-    struct flow *flow = level->flow;
-    uint32_t words = flow->count / 64 + 1;
-    struct region region = { level, stop, arena_new(flow->arena, uint64_t, words),
-                             arena_new(flow->arena, uint64_t, words) };
+    const struct flow_region *found = &level->found;
+    struct search search = { level, stop, 0 };
 
-    region_add(&region, node);
+    region_clear(found, node);
+    search_node(&search, node);
     /* Edges go to higher numbers: one pass finds all. */
-    for (uint32_t n = node; n < level_end(level); n++) {
-        if (bit(region.nodes, n)) {
-            node_edges(level, n, region_edge, &region);
+    for (uint32_t n = node; n < found->end; n = region_next(found, n + 1)) {
+        node_edges(level, n, search_edge, &search);
+    }
+    const struct flow_region blocks = region_new(level->flow->arena, node, search.end);
+    for (uint32_t n = node; n < found->end; n = region_next(found, n + 1)) {
+        const uint32_t end = node_end(level, n);
+        for (uint32_t b = n; b < end; b++) {
+            if (in_node(level, n, b)) {
+                region_add(&blocks, b);
+            }
         }
     }
-    return region.blocks;
+    return blocks;
 }
 
 /* A token that was pushed before the node, for the same meeting, serves it too. */
@@ -441,7 +493,7 @@ static bool covered(const struct flow *flow, uint32_t first_token, uint32_t node
 {
     for (uint32_t t = first_token; t < flow->token_count; t++) {
         const struct flow_token *token = &flow->tokens[t];
-        if (token->target == target && bit(token->region, node) && flow_dominates(flow, token->block, node)) {
+        if (token->target == target && region_has(&token->region, node) && flow_dominates(flow, token->block, node)) {
             return true;
         }
     }
@@ -492,12 +544,12 @@ static bool comes_split(const struct level *level, uint32_t node, uint32_t block
 }
 
 /* There is enough to do for lanes that come to the block, before all meet. */
-static bool is_worth(const struct flow *flow, uint32_t block, uint32_t end, const uint64_t *region)
+static bool is_worth(const struct flow *flow, uint32_t block, uint32_t end, const struct flow_region *region)
 {
     uint32_t work = 0;
 
-    for (uint32_t b = block; b < end && work < LEAST_WORK; b++) {
-        if (bit(region, b) && flow_dominates(flow, block, b)) {
+    for (uint32_t b = block; b < end && b < region->end && work < LEAST_WORK; b = region_next(region, b + 1)) {
+        if (flow_dominates(flow, block, b)) {
             work += flow->work[b];
         }
     }
@@ -508,15 +560,17 @@ static bool is_worth(const struct flow *flow, uint32_t block, uint32_t end, cons
  * Blocks that only some of the lanes pass, at several times: they meet there too. The last block comes first, so that
  * the token of the first one is in front.
  */
-static void meet_early(struct level *level, uint32_t node, uint32_t target, const uint64_t *region,
+static void meet_early(struct level *level, uint32_t node, uint32_t target, const struct flow_region *region,
                        uint32_t first_token)
 {
     struct flow *flow = level->flow;
     uint32_t end = target < flow->count ? target : level_end(level), loop = node_loop(level, node);
     uint32_t at = loop == FLOW_NONE ? node : flow->loops[loop].preheader;
 
-    for (uint32_t b = end; b-- > node_end(level, node) && flow->early_count < MOST_EARLY;) {
-        if (bit(region, b) && level_node(level, b) == b && comes_split(level, node, b) &&
+    uint32_t b = end < region->end ? end : region->end;
+
+    while (b-- > node_end(level, node) && flow->early_count < MOST_EARLY) {
+        if (region_has(region, b) && level_node(level, b) == b && comes_split(level, node, b) &&
             is_worth(flow, b, end, region) && !covered(flow, first_token, node, b)) {
             add_token(flow,
                       (struct flow_token){ at, b, meeting_of(level, node, b), true, find_region(level, node, b) });
@@ -530,13 +584,10 @@ static void part(struct level *level, uint32_t node, uint32_t target, uint32_t f
 {
     struct flow *flow = level->flow;
     uint32_t loop = node_loop(level, node);
-    uint64_t *region = find_region(level, node, target);
+    const struct flow_region region = find_region(level, node, target);
     bool regular = true;
 
-    for (uint32_t b = node; b < level_end(level); b++) {
-        if (!bit(region, b)) {
-            continue;
-        }
+    for (uint32_t b = node; b < region.end; b = region_next(&region, b + 1)) {
         regular &= flow_dominates(flow, node, b);
         if (b != node || loop != FLOW_NONE) {
             flow->convergent[b] = false;
@@ -550,17 +601,18 @@ static void part(struct level *level, uint32_t node, uint32_t target, uint32_t f
         add_token(flow, (struct flow_token){ at, target, meeting_of(level, node, target), false, region });
     }
     if (flow->work) {
-        meet_early(level, node, target, region, first_token);
+        meet_early(level, node, target, &region, first_token);
     }
 }
 
 /* Places the tokens of one level; true: lanes leave it at different times. */
 static bool reconverge_level(struct flow *flow, uint32_t loop, const bool *parts, uint32_t *ipdom)
 {
-    struct level level = { flow, loop, ipdom };
+    struct level level = { flow, loop, ipdom, { 0 } };
     uint32_t first_token = flow->token_count;
     bool leaves = false;
 
+    level.found = region_new(flow->arena, level_begin(&level), level_end(&level));
     for (uint32_t n = level_end(&level); n-- != level_begin(&level);) {
         struct meet meet = { ipdom, FLOW_NONE, 0, FLOW_NONE, false };
         if (level_node(&level, n) != n) {
@@ -734,13 +786,13 @@ bool flow_has_token(const struct flow *flow, uint32_t block)
 
 bool flow_may_wait(const struct flow_token *token, uint32_t from)
 {
-    return bit(token->region, from);
+    return region_has(&token->region, from);
 }
 
 const struct flow_token *flow_wait(const struct flow *flow, uint32_t from, uint32_t to)
 {
     for (uint32_t t = 0; t < flow->token_count; t++) {
-        if (flow->tokens[t].target == to && bit(flow->tokens[t].region, from)) {
+        if (flow->tokens[t].target == to && flow_may_wait(&flow->tokens[t], from)) {
             return &flow->tokens[t];
         }
     }

@@ -25,6 +25,8 @@ struct flow_block {
     uint32_t *preds;
     uint32_t pred_count;
     uint32_t idom; /* immediate dominator; the entry's is itself */
+    /* In a walk that visits each block right before all that it dominates; how many these are, with itself. */
+    uint32_t dom_number, dom_count;
     uint32_t loop; /* innermost loop, FLOW_NONE */
 };
 
@@ -39,13 +41,19 @@ struct flow_loop {
 /* Which token: SSY and SYNC; of a loop PBRK and BRK, or PCONT and CONT when that ends a turn of the one around. */
 enum flow_meeting { FLOW_JOIN, FLOW_BREAK, FLOW_CONTINUE };
 
+/* Blocks as bits. Memory is that of the numbers between the ends alone: regions are many, and most are small. */
+struct flow_region {
+    uint32_t begin, end; /* first number, a multiple of 64, and the one behind the last */
+    uint64_t *bits;
+};
+
 /* Where lanes that part meet again. */
 struct flow_token {
     uint32_t block;  /* pushed at its end */
     uint32_t target; /* the block where they meet */
     enum flow_meeting meeting;
-    bool early;       /* for those that pass the block before all meet, and only some of them do */
-    uint64_t *region; /* blocks that may wait for it, as bits */
+    bool early;                /* for those that pass the block before all meet, and only some of them do */
+    struct flow_region region; /* blocks that may wait for it */
 };
 
 struct flow {

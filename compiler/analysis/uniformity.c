@@ -263,15 +263,19 @@ static bool is_short_end(const struct ir *ir, uint32_t b, const bool *ends)
     return false;
 }
 
-/* Finds those of divergent branches. Such lanes are gone before the others go on, too, as they are guarded. */
-static void find_guarded(const struct ir *ir, const bool *divergent, bool *ends, bool *guarded)
+/* Finds those of divergent branches. Such lanes are gone before the others go on, too, as they are guarded. True: there
+ * are more than before. */
+static bool find_guarded(const struct ir *ir, const bool *divergent, bool *ends, bool *guarded)
 {
+    bool more = false;
+
     for (uint32_t b = 1; b < ir->flow->count && !ir->flow->parted && !ir->bare; b++) {
         const struct flow_block *block = &ir->flow->blocks[b];
         if (!ends[b] && block->pred_count == 1 && divergent[block->preds[0]] && is_short_end(ir, b, ends)) {
-            ends[b] = guarded[b] = true;
+            ends[b] = guarded[b] = more = true;
         }
     }
+    return more;
 }
 
 /* Instructions of each block, but for phis and its end. */
@@ -324,6 +328,7 @@ void ir_find_scalars(struct ir *ir)
     ir->flow->work = find_work(ir);
     flow_reconverge(ir->flow, divergent, breaks);
     while (changed) {
+        bool other_flow = false;
         changed = false;
         for (uint32_t v = 0; v < ir->value_count; v++) {
             bool scalar = ir->scalar[v] && now_scalar(ir, v);
@@ -332,11 +337,13 @@ void ir_find_scalars(struct ir *ir)
         }
         for (uint32_t b = 0; b < ir->flow->count; b++) {
             bool now = divergent[b] || is_divergent_branch(ir, b);
-            changed |= now != divergent[b];
+            other_flow |= now != divergent[b];
             divergent[b] = now;
         }
-        find_guarded(ir, divergent, ends, guarded);
-        flow_reconverge(ir->flow, divergent, breaks);
+        changed |= other_flow;
+        if (find_guarded(ir, divergent, ends, guarded) || other_flow) {
+            flow_reconverge(ir->flow, divergent, breaks);
+        }
     }
     ir->flow->loops_diverge = loops_diverge(ir->flow);
 }

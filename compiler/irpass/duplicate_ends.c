@@ -138,13 +138,31 @@ static LLVMBasicBlockRef find_way(const struct end *end, uint32_t *ways, uint32_
     return found;
 }
 
+/* The block ends threads, and is small enough for two; `insns` receives what count_guarded() counts. */
+static bool may_be_shared(LLVMBasicBlockRef block, uint32_t *insns)
+{
+    return ir_is_instruction(LLVMGetBasicBlockTerminator(block), LLVMRet) && count_guarded(block, insns) &&
+           *insns != 0 && *insns <= MOST_SHARED;
+}
+
+static bool has_shared(LLVMValueRef function)
+{
+    uint32_t insns;
+
+    for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(function); block; block = LLVMGetNextBasicBlock(block)) {
+        if (may_be_shared(block, &insns)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static void duplicate_block(const struct ir *ir, LLVMBuilderRef builder, LLVMBasicBlockRef block)
 {
     struct end end = { ir, builder, block, 0 };
     uint32_t ways, long_ways;
 
-    if (!ir_is_instruction(LLVMGetBasicBlockTerminator(block), LLVMRet) || !count_guarded(block, &end.insns) ||
-        end.insns == 0 || end.insns > MOST_SHARED) {
+    if (!may_be_shared(block, &end.insns)) {
         return;
     }
     /* Where all ways are short, they are guarded as they are. */
@@ -156,7 +174,7 @@ static void duplicate_block(const struct ir *ir, LLVMBuilderRef builder, LLVMBas
 
 void duplicate_ends(struct compilation *compilation, LLVMValueRef function)
 {
-    if (!ir_is_kernel(function)) {
+    if (!ir_is_kernel(function) || !has_shared(function)) {
         return;
     }
     struct ir *const ir = ir_new(compilation, function);

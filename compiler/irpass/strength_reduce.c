@@ -456,6 +456,10 @@ static uint32_t find_latch(const struct flow *flow, uint32_t loop)
 void strength_reduce(struct compilation *compilation, LLVMValueRef function)
 {
     struct ir *ir = ir_new(compilation, function);
+
+    if (ir->flow->loop_count == 0) {
+        return;
+    }
     struct reduction r = { .compilation = compilation,
                            .ir = ir,
                            .builder = LLVMCreateBuilderInContext(compilation->llvm) };

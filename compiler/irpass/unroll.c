@@ -316,6 +316,9 @@ void unroll_mark(struct compilation *compilation, LLVMValueRef function)
 {
     struct ir *ir = ir_new(compilation, function);
 
+    if (ir->flow->loop_count == 0) {
+        return;
+    }
     ir_find_scalars(ir);
     for (uint32_t l = 0; l < ir->flow->loop_count; l++) {
         struct loop_size size = size_of(ir, l);
