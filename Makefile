@@ -13,7 +13,7 @@
 #       build/fuzz/tests/NAME, a libFuzzer program whose first source says what it is about (see tests/fuzz/README.md).
 #       `make fuzz T=NAME TIME=seconds` runs it; `make test` replays its corpus and does 500 more runs, as fuzz-NAME.
 #       FUZZ_OPTIONS_<name> = options of libFuzzer, FUZZ_LONG_<name> = those that `make fuzz` adds,
-#       FUZZ_SEEDS_<name> = files that are inputs as they are
+#       FUZZ_SEEDS_<name> = files that are inputs as they are, FUZZ_TEST_RUNS_<name> = runs of the test instead of 500
 #   $(eval $(call ppu_script_test,NAME,COMMAND,PREREQUISITES))
 #       any command that prints TAP; `make test` runs it after PREREQUISITES are made.
 #   $(eval $(call ppu_tool,NAME,SOURCES,CFLAGS,LIBS))
@@ -224,7 +224,7 @@ $(call ppu_program,fuzz,fuzz-$(1),$(2),$(3),$(4),$(BUILD)/fuzz/tests/$(1))
 FUZZ_PROGRAMS += $(BUILD)/fuzz/tests/$(1)
 FUZZ_LINES += $(1)$(tab)$(BUILD)/fuzz/tests/$(1)$(tab)$(firstword $(2))$(tab)$(FUZZ_OPTIONS_$(1))$(tab)$(FUZZ_LONG_$(1))$(tab)$(FUZZ_SEEDS_$(1))$$(newline)
 TIMEOUT_fuzz-$(1) := $(or $(TIMEOUT_fuzz-$(1)),180)
-$(call ppu_register_test,fuzz-$(1),tests/fuzz/run test $(1),fuzz-$(1),$(BUILD)/fuzz/tests/$(1) $(BUILD)/fuzz.list)
+$(call ppu_register_test,fuzz-$(1),tests/fuzz/run test $(FUZZ_TEST_RUNS_$(1):%=--runs %) $(1),fuzz-$(1),$(BUILD)/fuzz/tests/$(1) $(BUILD)/fuzz.list)
 endef
 
 define ppu_script_test
