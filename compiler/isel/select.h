@@ -43,11 +43,13 @@ struct constant {
     uint32_t data; /* 1 + index of the variable whose address it is; 0: a number */
 };
 
-/* An index times a size, as the offset of each lane. */
-struct lane_offset {
+/* An index times a size behind a register, in 32 bits. */
+struct offset {
     LLVMValueRef index;
     uint64_t size;
-    uint32_t block; /* where it is made */
+    struct mir_ref from; /* reg 0: behind nothing */
+    bool scalar;         /* what it is made for */
+    uint32_t block;      /* where it is made */
     struct mir_ref ref;
 };
 
@@ -67,7 +69,7 @@ struct isel {
     unsigned pool_cap;
     uint32_t pool_words;
     uint32_t pool_limit;
-    struct lane_offset *offsets;
+    struct offset *offsets;
     uint32_t offset_count;
     unsigned offset_cap;
     const struct function *function; /* NULL: the kernel itself */

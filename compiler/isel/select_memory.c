@@ -13,6 +13,7 @@
 
 #define OFFSET_MIN (-(1 << 18)) /* of the constant in a memory instruction */
 #define OFFSET_MAX ((1 << 18) - 1)
+#define MOST_OFFSETS 64u /* the last ones, which may be used again: a kernel may have thousands */
 /* Address 0 of shared and local memory is left free: no object has the address of a null pointer. */
 #define FIRST_OBJECT 16u
 
@@ -309,20 +310,31 @@ static bool is_index(const struct isel *s, struct element base, LLVMValueRef ind
            PPU_IS_POWER_OF_TWO(size) && size <= 16 && (fits ? size > 1 : narrow) && is_accessed_whole(s, gep, size);
 }
 
-/* index * size as the offset of each lane, made once where that is before all its uses. */
-static struct mir_ref lane_offset(struct isel *s, LLVMValueRef index, uint64_t size)
+/*
+ * from + index * size in 32 bits, made once where that is before all its uses. `from` is a register of one word, or
+ * none: 0.
+ */
+static struct mir_ref index_offset(struct isel *s, struct mir_ref from, LLVMValueRef index, uint64_t size)
 {
-    for (uint32_t i = 0; i < s->offset_count; i++) {
-        const struct lane_offset *known = &s->offsets[i];
-        if (known->index == index && known->size == size && flow_dominates(s->ir->flow, known->block, s->block)) {
+    const uint32_t first = s->offset_count > MOST_OFFSETS ? s->offset_count - MOST_OFFSETS : 0;
+
+    for (uint32_t i = s->block < s->ir->flow->count ? first : s->offset_count; i < s->offset_count; i++) {
+        const struct offset *known = &s->offsets[i];
+        if (known->index == index && known->size == size && known->from.reg == from.reg &&
+            known->from.sub == from.sub && known->scalar == s->scalar &&
+            flow_dominates(s->ir->flow, known->block, s->block)) {
             return known->ref;
         }
     }
-    struct mir_ref ref = select_reg(s, scaled(s, index_word(s, index), size));
+    const struct mir_ref none = { 0 };
+    const struct element offset = from.reg == 0 ? scaled(s, index_word(s, index), size)
+                                                : select_op(s, PPU_OP_ADD, element_register(from, 1),
+                                                            element_register(index_offset(s, none, index, size), 1));
+    const struct mir_ref ref = select_reg(s, offset);
     if (s->block < s->ir->flow->count) {
         s->offsets =
             arena_grow(&s->compilation->arena, s->offsets, sizeof(s->offsets[0]), s->offset_count, &s->offset_cap);
-        s->offsets[s->offset_count++] = (struct lane_offset){ index, size, s->block, ref };
+        s->offsets[s->offset_count++] = (struct offset){ index, size, from, s->scalar, s->block, ref };
     }
     return ref;
 }
@@ -335,20 +347,17 @@ static struct element add_index(struct isel *s, struct element base, LLVMValueRe
     uint64_t add = base.kind == ELEMENT_REGISTER ? base.add : 0;
 
     if (base.words == 1) {
-        struct element offset = scaled(s, index_word(s, index), size);
-        if (base.kind != ELEMENT_REGISTER) {
-            add = base.add;
-            base = element_register(select_reg(s, offset), 1);
-        } else {
-            base.add = 0;
-            base = select_op(s, PPU_OP_ADD, base, offset);
-        }
+        const struct mir_ref none = { 0 };
+        const bool is_register = base.kind == ELEMENT_REGISTER;
+        add = base.add;
+        base = element_register(index_offset(s, is_register ? base.ref : none, index, size), 1);
         base.add = (uint32_t)add;
         return base;
     }
     bool fits = fits_lane(s, base, index, size, gep), by_index = is_index(s, base, index, size, gep, fits);
     if (fits || by_index) {
-        base.lane = by_index ? select_reg(s, index_word(s, index)) : lane_offset(s, index, size);
+        base.lane =
+            by_index ? select_reg(s, index_word(s, index)) : index_offset(s, (struct mir_ref){ 0 }, index, size);
         base.lane_size = by_index ? (uint8_t)size : 0;
         if (mir_class_of(s->mir, base.lane) == MIR_VECTOR) {
             return base;

@@ -278,6 +278,7 @@ int main(void)
         TEST("flow", "flow: loops, tokens, convergent blocks [E3][E11]"),
         TEST("isel", "isel: scalar and vector registers [A7]"),
         TEST("lane_offsets", "isel: offsets of lanes [A7]"),
+        TEST("shared_offsets", "isel: offsets into shared memory [A7]"),
         TEST("bounds", "isel: what branches tell of indexes [A7]"),
         TEST("peephole", "peephole: products with sums, dead code [A7]"),
         TEST("param_loads", "param-loads: neighbouring parameters [A7]"),
