@@ -156,6 +156,10 @@ bool __wrap_box_ask(struct box *box, const struct ppu_debug_request *request)
     answer->status = !box->shared ? PPU_DEBUG_STATUSES : fuzz_below(&play.in, 16) == 1 ? fuzz_below(&play.in, 7) : 0;
     answer->bytes = 0;
     answer->more = 0;
+    /* No device refuses this; where it does not answer in time, nobody can do more than ask. */
+    if (request->op == PPU_DEBUG_DO_UNWATCH && request->number < PPU_DEBUG_WATCHES) {
+        play.watched[request->number] = false;
+    }
     if (answer->status != PPU_DEBUG_OK) {
         return box->shared;
     }
@@ -172,10 +176,11 @@ bool __wrap_box_ask(struct box *box, const struct ppu_debug_request *request)
         answer->bytes = request->count;
         break;
     case PPU_DEBUG_DO_WATCH:
-    case PPU_DEBUG_DO_UNWATCH:
         if (request->number < PPU_DEBUG_WATCHES) {
-            play.watched[request->number] = request->op == PPU_DEBUG_DO_WATCH;
+            play.watched[request->number] = true;
         }
+        break;
+    case PPU_DEBUG_DO_UNWATCH:
         break;
     default:
         answer->bytes = fuzz_u16(&play.in) % (PPU_DEBUG_DATA + 1);
