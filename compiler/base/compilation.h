@@ -74,7 +74,7 @@ struct compilation {
     const char *source_name;
     uint32_t wave;
     bool private_escapes; /* a generic pointer may point to private memory */
-    bool large;           /* checks have made many instructions */
+    bool large;           /* there are many instructions */
     FILE *dump;
 
     struct kernel_info *kernels; /* in the order of the module */

@@ -56,6 +56,15 @@
 #define BRIEF_PASSES                                                                          \
     "function(early-cse<memssa>,jump-threading,gvn,sroa,dse,simplifycfg,loop-simplify,lcssa," \
     "loop-mssa(licm),instcombine<no-verify-fixpoint>,simplifycfg,adce),globaldce"
+/*
+ * The same for kernels without checks, whose loops are the program's. Loops are unrolled twice, as the turns of an
+ * inner one may be known once the outer one is no loop any more.
+ */
+#define LARGE_PASSES                                                                                         \
+    "function(early-cse<memssa>,jump-threading,simplifycfg,loop-simplify,lcssa,loop-mssa(loop-rotate,licm)," \
+    "loop(indvars,loop-deletion)," WHOLE ",gvn,sroa,dse,simplifycfg,loop-simplify,lcssa,loop-mssa(licm),"    \
+    "instcombine<no-verify-fixpoint>,loop-simplify,lcssa,loop(indvars)," WHOLE ",simplifycfg,adce),globaldce"
+#define WHOLE "loop-unroll<O3;no-partial;no-runtime>"
 /* No instcombine: it gives up what is known not to overflow, which coalescing needs. */
 #define UNROLL_PASSES "function(loop-simplify,lcssa,loop-unroll<O3;upperbound>,early-cse<memssa>,gvn,simplifycfg,adce)"
 #define LICM_PASSES "function(instcombine<no-verify-fixpoint>,loop-simplify,lcssa,loop-mssa(licm))"
@@ -396,7 +405,7 @@ static void include_checks(struct compilation *compilation)
 
 #define LARGE 8000u /* LLVM's instructions: the default pipeline takes more than 0.1 s */
 
-static void measure_checked(struct compilation *compilation)
+static void measure(struct compilation *compilation)
 {
     uint32_t instructions = 0;
 
@@ -404,6 +413,14 @@ static void measure_checked(struct compilation *compilation)
         instructions += sanitize_is_check(f) ? 0 : ir_count_instructions(f);
     }
     compilation->large = instructions > LARGE;
+}
+
+/* What measure-checked found stays: checks that are equal are together again by now. */
+static void measure_plain(struct compilation *compilation)
+{
+    if (compilation->options->sanitize == 0) {
+        measure(compilation);
+    }
 }
 
 static void enable_vectorizer(struct compilation *compilation, LLVMValueRef function)
@@ -434,6 +451,7 @@ enum ir_condition {
     IR_COMMON,
     IR_SANITIZED,
     IR_LARGE,
+    IR_LARGE_CHECKED,
     IR_SMALL,
 };
 
@@ -473,7 +491,9 @@ static bool holds(const struct compilation *compilation, enum ir_condition condi
     case IR_SANITIZED:
         return compilation->options->sanitize != 0;
     case IR_LARGE:
-        return !is_unoptimised(compilation) && compilation->large;
+    case IR_LARGE_CHECKED:
+        return !is_unoptimised(compilation) && compilation->large &&
+               (compilation->options->sanitize != 0) == (condition == IR_LARGE_CHECKED);
     case IR_SMALL:
         return !is_unoptimised(compilation) && !compilation->large;
     default:
