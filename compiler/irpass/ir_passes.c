@@ -56,10 +56,8 @@
 #define BRIEF_PASSES                                                                          \
     "function(early-cse<memssa>,jump-threading,gvn,sroa,dse,simplifycfg,loop-simplify,lcssa," \
     "loop-mssa(licm),instcombine<no-verify-fixpoint>,simplifycfg,adce),globaldce"
-/*
- * The same for kernels without checks, whose loops are the program's. Loops are unrolled twice, as the turns of an
- * inner one may be known once the outer one is no loop any more.
- */
+/* For kernels without checks, whose loops are the program's. Loops are unrolled twice, as the turns of an inner one may
+ * be known once the outer one is no loop any more. */
 #define LARGE_PASSES                                                                                         \
     "function(early-cse<memssa>,jump-threading,simplifycfg,loop-simplify,lcssa,loop-mssa(loop-rotate,licm)," \
     "loop(indvars,loop-deletion)," WHOLE ",gvn,sroa,dse,simplifycfg,loop-simplify,lcssa,loop-mssa(licm),"    \
