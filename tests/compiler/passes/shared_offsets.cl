@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* pass: peephole. Offsets into shared arrays of one shape are computed once: their places differ in the constant. */
 __kernel void k(__global float *y, uint t)
 {
