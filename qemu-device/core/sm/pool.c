@@ -396,6 +396,9 @@ void sm_pool_service_slices(struct core *core)
     for (uint32_t i = 0; i < pool->sms; i++) {
         sm_attend(&pool->sm[i]);
     }
+    if (pool->slice.underway) { /* an SM that has had its turn in it has one in the next */
+        pool->slice.activity = SM_BUSY;
+    }
     if (pool->slice_ns == SLICE_NEVER) {
         uint64_t now = core_now(core);
         pool->slice_ns = PPU_MAX(now, pool->spent_ns);
