@@ -306,6 +306,37 @@ static void evicted_ctas_come_back(void **state)
     }
 }
 
+/*
+ * A CTA leaves behind the section that it is in, whose accesses to system memory are answered meanwhile: that they were
+ * taken back, each time, kept it from getting there.
+ */
+static void evicted_ctas_end_sections_with_system_accesses(void **state)
+{
+    struct rig *rig = *state;
+    uint64_t random = random_seed();
+
+    for (uint32_t round = 0; round < 8; round++) {
+        struct ppu_tmd tmd = task(rig, "system_section", random_below(&random, PLACES + 1), 0);
+        const uint64_t params[] = { SYS_VA, DATA_VA + COUNT_AT, 20 };
+        struct outcome outcome = { .event.kind = PPU_SLOT_STOPPED };
+
+        rig_params(rig, 0, &tmd, params, sizeof(params));
+        rig_start(rig, 0, &tmd);
+        for (uint32_t n = 0; n < STEPS_MAX && outcome.event.kind == PPU_SLOT_STOPPED; n++) {
+            board_advance(rig->board, 1 + random_below(&random, 3000));
+            mcu_write(rig->board, PPU_REG_SLOT_CONTROL, PPU_SLOT_CMD_SAVE);
+            assert_true(rig_wait(rig, 0, &outcome));
+            assert_false(outcome.faulted);
+            if (outcome.event.kind == PPU_SLOT_STOPPED) {
+                start_again(rig, false);
+                board_advance(rig->board, 1 + random_below(&random, 100000));
+            }
+        }
+        assert_int_equal(outcome.event.kind, PPU_SLOT_DONE);
+        assert_int_equal(*(const uint32_t *)rig_data(rig, COUNT_AT), CTAS * cta_threads);
+    }
+}
+
 static void killed_with_saved_ctas(void **state)
 {
     struct rig *rig = *state;
@@ -467,6 +498,9 @@ int main(void)
         SLICES("CTAs that were let go on are in snapshots [B7]", resumed_ctas_are_in_snapshots),
         SLICES("evicted CTAs run exactly once, in slices [A5 B7]", evicted_ctas_come_back),
         THREADED("evicted CTAs run exactly once, on threads [A5 B7]", evicted_ctas_come_back),
+        SLICES("evicted CTAs end critical sections with accesses to system memory, in slices [A5 B7]",
+               evicted_ctas_end_sections_with_system_accesses),
+        THREADED("the same, on threads [A5 B7]", evicted_ctas_end_sections_with_system_accesses),
         SLICES("a task with saved CTAs can be killed [B7]", killed_with_saved_ctas),
         SLICES("scribbled places do no harm [B7]", scribbled_places),
         SLICES("save areas that cannot be are refused [B7]", bad_areas_are_refused),

@@ -202,3 +202,25 @@ over:
     csenter
     csleave
     exit
+
+# Threads store their number to system memory in critical sections, again and again. Parameters: 0 where to, 8 count
+# (addresses), 16 turns; each thread adds 1 to count when it is through.
+.kernel system_section
+.param 24
+    ldp.b64 s0, [0]
+    ldp.b64 s2, [8]
+    ldp.b32 s6, [16]
+    rdsr v0, %tid.x
+    shl v1, v0, 2
+store:
+    csenter
+    stg.b32 v0, [s0+v1]
+    stg.b32 v0, [s0+v1]
+    csleave
+    sub s6, s6, 1
+    isetp.ne p1, s6, 0
+    @p1 bra store
+    mov v10, 1
+    mov v11, 0
+    atomg.add _, [s2+v11], v10
+    exit

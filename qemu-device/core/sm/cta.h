@@ -28,6 +28,7 @@ struct sm_cta {
     uint32_t waiting;           /* at barriers, all together */
     uint32_t barrier[SM_WAITS]; /* threads waiting at each */
     bool must_save;             /* every thread left waits for children (B7) */
+    bool ends_sections; /* it is to leave: only its warps in critical sections go on (struct sm.ends_sections) */
     uint64_t count[PPU_COUNTERS];
     uint64_t settled[PPU_COUNTERS]; /* what of it the SM has */
     uint32_t begun;                 /* instructions of the prologue that `done` comes of; 0: of none */

@@ -471,19 +471,44 @@ static void finish_cta(struct sm *sm, const struct sm_cta *cta)
     }
 }
 
-bool sm_leave(struct sm *sm, struct sm_cta *cta)
+/*
+ * An access to system memory within a critical section is not answered yet. The section ends before its CTA leaves, so
+ * the access is let be: taken back, it would be posted again, and taken back, for ever. Meanwhile no other warp of the
+ * CTA enters a section.
+ */
+static bool waits_in_section(struct sm *sm, struct sm_cta *cta)
 {
-    if (!take_back(sm, cta)) {
+    for (uint32_t i = 0; i < cta->cta.task->cta_warps; i++) {
+        const struct warp *w = &sm->warp[cta->warp[i]];
+
+        if (w->section != 0 && w->state == WARP_SYSTEM &&
+            __atomic_load_n(&sm->sys[cta->warp[i]].state, __ATOMIC_ACQUIRE) != SYS_DONE) {
+            sm->ends_sections = cta->ends_sections = true;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Brings the CTA's warps where it can leave; false: some are not there. */
+static bool come_to_stand(struct sm *sm, struct sm_cta *cta)
+{
+    if (waits_in_section(sm, cta) || !take_back(sm, cta)) {
         return false;
     }
     finish_cta(sm, cta);
-    return sm_save_switched(sm, cta);
+    return !waits_in_section(sm, cta);
 }
 
-/* A warp whose access the main loop has answered finishes its instruction first. */
+bool sm_leave(struct sm *sm, struct sm_cta *cta)
+{
+    return come_to_stand(sm, cta) && sm_save_switched(sm, cta);
+}
+
+/* One that has no place in the save area runs to its end. */
 static bool attend_save(struct sm *sm, struct sm_cta *cta)
 {
-    return take_back(sm, cta) && sm_save_evicted(sm, cta);
+    return cta->cta.save == DIST_NO_SAVE || (come_to_stand(sm, cta) && sm_save_evicted(sm, cta));
 }
 
 /*
@@ -543,8 +568,10 @@ void sm_answer(struct sm *sm)
 
     (void)__atomic_exchange_n(&sm->attention, 0, __ATOMIC_SEQ_CST);
     pending_ends_report(sm);
+    sm->ends_sections = false;
     for (uint32_t i = 0; i < sm->config->sm_ctas && sm->ctas_used != 0; i++) {
         struct sm_cta *cta = &sm->cta[i];
+        cta->ends_sections = false;
         if (cta->used && dist_killing(sm->core, cta->cta.task->slot)) {
             all = attend_kill(sm, cta) && all;
         } else if (cta->used && dist_saving(sm->core, cta->cta.task->slot)) {
@@ -555,6 +582,7 @@ void sm_answer(struct sm *sm)
     }
     all = attend_flushes(sm) && all;
     all = share_make_room(sm) && all;
+    sm->ends_sections = sm->ends_sections && !all;
     if (!all) {
         __atomic_store_n(&sm->attention, 1, __ATOMIC_SEQ_CST);
     }
@@ -694,13 +722,19 @@ static void end_turns(struct sm *sm)
     sm_attend(sm);
 }
 
+/* Others of its CTA are in critical sections, and it is not. */
+static bool stays(const struct sm *sm, uint32_t index)
+{
+    return sm->cta[sm->warp[index].cta].ends_sections && sm->warp[index].section == 0;
+}
+
 bool sm_can_run(const struct sm *sm, uint32_t index)
 {
     enum warp_state state = sm->warp[index].state;
 
     return (state == WARP_READY ||
             (state == WARP_SYSTEM && __atomic_load_n(&sm->sys[index].state, __ATOMIC_ACQUIRE) == SYS_DONE)) &&
-           !(debug_on(sm->core) && debug_holds(sm, index));
+           !(sm->ends_sections && stays(sm, index)) && !(debug_on(sm->core) && debug_holds(sm, index));
 }
 
 uint32_t sm_warp_behind(const struct sm *sm, uint32_t index)

@@ -64,6 +64,7 @@ struct sm {
     uint32_t ctas_used;
     uint32_t warps_used;
     struct sm_shown shown;
+    bool ends_sections;              /* some CTA does; said anew by each sm_answer() */
     bool tells_warps;                /* a tool wanted records of warps when the SM began to run last */
     struct dist_room used;           /* by CTAs, but for their number */
     uint64_t started[PPU_MAX_SLOTS]; /* dist_task.start of the task whose code was seen last */
