@@ -101,6 +101,13 @@ def included(folder):
     (folder / "loop.s").write_text('.include "loop.s"\n')
     status, _, errors = call(PPU_AS, "loop.s", folder=folder)
     assert status == 1 and "loop.s:1:10: error: files include each other 32 deep" in errors, errors
+    (folder / "fan.s").write_text('.include "fan.s"\n' * 3)
+    status, _, errors = call(PPU_AS, "fan.s", folder=folder)
+    assert status == 1 and "files include each other 32 deep" in errors, errors
+    (folder / "leaf.s").write_text("nop\n")
+    (folder / "twig.s").write_text('.include "leaf.s"\n' * 70)
+    status, _, errors = call(PPU_AS, folder=folder, text='.include "twig.s"\n' * 70)
+    assert status == 1 and "twig.s:49:10: error: more than 4096 files are included\n" in errors, errors
     for text in ".include size.s", '.include "size.s', '.include ""', '.include "' + "x" * 300 + '"':
         status, _, errors = call(PPU_AS, folder=folder, text=text + "\nnop\n")
         assert status == 1 and errors == "<stdin>:1:10: error: expected the name of a file in quotes\n", errors

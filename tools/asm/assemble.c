@@ -10,7 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define INCLUDES_MOST 32u /* deep */
+#define INCLUDES_MOST 32u     /* deep */
+#define INCLUDES_IN_ALL 4096u /* a few files that include each other some times would take for ever */
 #define ERRORS_MOST 20u
 
 struct label {
@@ -31,7 +32,7 @@ struct assembly {
     size_t kernel_count, kernel_cap;
     size_t text_len, text_cap;
     size_t file_count, file_cap;
-    uint32_t file, depth; /* of the text that is read */
+    uint32_t file, depth, includes; /* of the text that is read */
     uint32_t errors;
     bool no_memory;
 };
@@ -276,9 +277,12 @@ static void include_directive(struct assembly *as, struct cursor *cur)
     cur->at = end + 1;
     if (as->depth == INCLUDES_MOST) {
         cursor_fail(cur, begin, "files include each other %u deep", INCLUDES_MOST);
+    } else if (as->includes == INCLUDES_IN_ALL) {
+        cursor_fail(cur, begin, "more than %u files are included", INCLUDES_IN_ALL);
     } else if (!as->source->include || !as->source->include(as->source->closure, name, &path, &text)) {
         cursor_fail(cur, begin, "'%.128s' cannot be read: no such file here or in a folder of -I", name);
     } else if (cursor_done(cur)) {
+        as->includes++;
         assemble_text(as, text, path);
     }
     free(path);
