@@ -58,7 +58,7 @@ $(eval $(call ppu_tool,ppu-report,$(addprefix tools/report/,ppu-report.c page.c 
 $(eval $(call ppu_tool,ppu-top,$(TOP_COMMAND),$(TRACE_FLAGS),pputrace ppu -ljansson -lncursesw -ltinfo -pthread))
 
 # The debugger of kernels.
-DBG_SOURCES := $(addprefix tools/dbg/,commands.c show.c value.c motion.c back.c points.c session.c tree.c files.c box.c info.c types.c) $(addprefix tools/trace/,door.c start.c)
+DBG_SOURCES := $(addprefix tools/dbg/,commands.c show.c value.c motion.c back.c stretch.c frames.c points.c session.c tree.c files.c box.c info.c types.c) $(addprefix tools/trace/,door.c start.c)
 DBG_LIBS := ppudbg pputrace ppu ppuasm -ldw -lelf -pthread
 $(eval $(call ppu_lib,ppudbg,$(DBG_SOURCES),$(TRACE_FLAGS)))
 $(eval $(call ppu_tool,ppu-dbg,tools/dbg/ppu-dbg.c,$(TRACE_FLAGS),$(DBG_LIBS)))

@@ -48,12 +48,17 @@ static void put_source(struct dwarf_unit *unit, const char *name, LLVMMetadataRe
     section_uleb(&unit->info, line);
 }
 
-static void put_location(struct dwarf_unit *unit, enum ppu_debug_space space, uint64_t offset)
+static void put_address(struct dwarf_unit *unit, uint64_t offset)
 {
-    section_uleb(&unit->info, space);
     section_uleb(&unit->info, 1 + sizeof(offset));
     section_u8(&unit->info, DW_OP_addr);
     section_u64(&unit->info, offset);
+}
+
+static void put_location(struct dwarf_unit *unit, enum ppu_debug_space space, uint64_t offset)
+{
+    section_uleb(&unit->info, space);
+    put_address(unit, offset);
 }
 
 static void put_variable(struct dwarf_unit *unit, LLVMMetadataRef variable, enum dwarf_shape shape)
@@ -177,13 +182,15 @@ static void put_function(struct dwarf_unit *unit, const struct kernel_info *kern
     size_t len;
 
     scopes_make(&function.scopes, unit->compilation, kernel->debug, body);
-    unit_begin(unit, SHAPE_FUNCTION);
+    unit_begin(unit, is_kernel ? SHAPE_KERNEL : SHAPE_FUNCTION);
     put_source(unit,
                node ? metadata_text(unit->compilation, node, METADATA_NAME) : LLVMGetValueName2(body->function, &len),
                node ? LLVMDIScopeGetFile(node) : NULL, node ? LLVMDISubprogramGetLine(node) : 0);
     section_u64(&unit->info, (uint64_t)(function.begin + body->first) * PPU_INSN_BYTES);
     section_u32(&unit->info, (body->end - body->first) * PPU_INSN_BYTES);
-    section_u8(&unit->info, is_kernel);
+    if (!is_kernel) {
+        put_address(unit, body->return_at);
+    }
     put_locals(unit, &function, SCOPE_ROOT);
     if (is_kernel) {
         put_globals(unit, kernel->shared, kernel->shared_count, PPU_DEBUG_SHARED, 0);

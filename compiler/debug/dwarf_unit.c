@@ -35,6 +35,11 @@
     {                                   \
         DW_AT_location, DW_FORM_exprloc \
     }
+#define CODE                         \
+    { DW_AT_low_pc, DW_FORM_addr },  \
+    {                                \
+        DW_AT_high_pc, DW_FORM_data4 \
+    }
 #define RANGES                           \
     {                                    \
         DW_AT_ranges, DW_FORM_sec_offset \
@@ -56,12 +61,8 @@ static const struct shape {
                        { DW_AT_low_pc, DW_FORM_addr },
                        { DW_AT_high_pc, DW_FORM_data4 },
                        { DW_AT_stmt_list, DW_FORM_sec_offset } } },
-    [SHAPE_FUNCTION] = { DW_TAG_subprogram,
-                         true,
-                         { SOURCE,
-                           { DW_AT_low_pc, DW_FORM_addr },
-                           { DW_AT_high_pc, DW_FORM_data4 },
-                           { DW_AT_external, DW_FORM_flag } } },
+    [SHAPE_KERNEL] = { DW_TAG_subprogram, true, { SOURCE, CODE, { DW_AT_external, DW_FORM_flag_present } } },
+    [SHAPE_FUNCTION] = { DW_TAG_subprogram, true, { SOURCE, CODE, { DW_AT_return_addr, DW_FORM_exprloc } } },
     [SHAPE_BLOCK] = { DW_TAG_lexical_block, true, { RANGES } },
     [SHAPE_INLINED] = { DW_TAG_inlined_subroutine,
                         true,

@@ -11,6 +11,7 @@
 /* Shapes of entries: numbers in .debug_abbrev. */
 enum dwarf_shape {
     SHAPE_UNIT = 1,
+    SHAPE_KERNEL,
     SHAPE_FUNCTION,
     SHAPE_BLOCK,
     SHAPE_INLINED,

@@ -37,6 +37,7 @@ struct debug_span {
 struct debug_body {
     LLVMValueRef function;
     uint32_t first, end; /* instructions from the kernel's first */
+    uint32_t return_at;  /* of a function that is called: as of struct mir */
     const struct debug_variables *variables;
 };
 

@@ -513,6 +513,20 @@ static void put_inverted_entry(struct emit *e)
     }
 }
 
+/* Where the source of a graph's first instruction that has one is; 0: nowhere. */
+static uint32_t first_site(const struct mir *mir)
+{
+    uint32_t site = 0;
+
+    for (uint32_t b = 0; b < mir->flow->count && site == 0; b++) {
+        for (uint32_t i = 0; i < mir->blocks[b].count && site == 0; i++) {
+            site = mir->blocks[b].insns[i].site;
+        }
+        site = site != 0 ? site : mir->blocks[b].site;
+    }
+    return site;
+}
+
 /* One graph of blocks; the number of its first instruction. */
 static uint32_t put_graph(struct emit *e, struct mir *mir, bool is_function)
 {
@@ -522,13 +536,13 @@ static uint32_t put_graph(struct emit *e, struct mir *mir, bool is_function)
     e->start = arena_new(&e->compilation->arena, uint32_t, mir->flow->count);
     e->jump_count = 0;
     if (is_function) {
-        put_return_access(e, true, 0);
+        put_return_access(e, true, first_site(mir)); /* else it would have the line of what is before it */
     }
     put_inverted_entry(e);
     put_code(e, (struct position){ 0, 0 }, (struct position){ mir->flow->count, 0 });
     resolve_jumps(e, 0);
     if (e->kernel->debug) {
-        const struct debug_body body = { mir->function, begin, here(e), &mir->variables };
+        const struct debug_body body = { mir->function, begin, here(e), mir->return_at, &mir->variables };
         debug_code_add_body(e->compilation, e->kernel->debug, &body);
     }
     return begin;

@@ -9,6 +9,7 @@
 #define PPU_DEBUG_INFO_H
 
 #define PPU_DEBUG_MACHINE 0x5050u /* e_machine of the ELF file */
+#define PPU_DEBUG_RETURN_VREG 0u  /* has the address that a function returns to, when it begins */
 
 /* Values of DW_AT_address_class; the first five are the numbers that clang gives OpenCL's address spaces. */
 enum ppu_debug_space {

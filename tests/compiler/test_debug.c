@@ -203,6 +203,44 @@ static void lines_and_functions(void **state)
     info_close(info);
 }
 
+/* A function that is called has code of its own, and tells where it returns to. */
+static void called_functions(void **state)
+{
+    static const char text[] = "__attribute__((noinline)) int f(int a)\n"
+                               "{\n"
+                               "    return a * 3;\n"
+                               "}\n"
+                               "__attribute__((noinline)) int g(int a)\n"
+                               "{\n"
+                               "    return f(a) + 1;\n"
+                               "}\n"
+                               "kernel void k(global int *v)\n"
+                               "{\n"
+                               "    v[0] = g(v[1]) - f(v[2]);\n"
+                               "}\n";
+    struct device *device = *state;
+    const struct {
+        const char *name;
+        uint32_t line; /* of its first instruction */
+    } functions[] = { { "k", 9 }, { "g", 5 }, { "f", 1 } };
+    struct info_function found[3];
+    uint32_t insns[4];
+
+    device_load(device, text, "-g -cl-opt-disable");
+    struct info *info = info_open(device->rig->program.debug, device->rig->program.header->debug_bytes);
+    assert_non_null(info);
+    for (uint32_t i = 0; i < 3; i++) {
+        assert_int_equal(info_at_function(info, functions[i].name, insns, 4), 1);
+        assert_true(info_function(info, insns[0], &found[i]));
+        assert_true(found[i].begin < insns[0] && insns[0] < found[i].end);
+        assert_int_equal(found[i].is_called, i != 0);
+        assert_int_equal(info_line(info, found[i].begin, NULL), functions[i].line);
+    }
+    assert_int_not_equal(found[1].return_at, found[2].return_at);
+    assert_false(info_function(info, 1u << 20, &found[0]));
+    info_close(info);
+}
+
 /* ---- types ---- */
 
 static const char types[] = "#pragma OPENCL EXTENSION cl_khr_fp16 : enable\n"
@@ -318,6 +356,7 @@ static void read_all(const uint8_t *bytes, size_t size, FILE *out)
 {
     struct info *info = info_open(bytes, size);
     struct info_frame frames[INFO_DEPTH];
+    struct info_function function;
 
     for (uint32_t insn = 0; info && insn < 200; insn += 17) {
         uint32_t line = insn / 8, insns[8];
@@ -325,6 +364,7 @@ static void read_all(const uint8_t *bytes, size_t size, FILE *out)
         info_variables(info, insn, 0, print_it, out);
         info_at_line(info, NULL, &line, insns, 8);
         info_at_function(info, "k", insns, 8);
+        info_function(info, insn, &function);
     }
     info_close(info);
 }
@@ -363,6 +403,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(optimised, device_setup, device_teardown),
         cmocka_unit_test_setup_teardown(nothing_without_g, device_setup, device_teardown),
         cmocka_unit_test_setup_teardown(lines_and_functions, device_setup, device_teardown),
+        cmocka_unit_test_setup_teardown(called_functions, device_setup, device_teardown),
         cmocka_unit_test_setup_teardown(types_are_known, device_setup, device_teardown),
         cmocka_unit_test_setup_teardown(malformed, device_setup, device_teardown),
     };

@@ -84,6 +84,39 @@ def stops_and_steps():
     ends_well(editor)
 
 
+def calls():
+    """Functions that are called have callers, whose variables have values; steps lead over calls and out of them."""
+    editor = Client()
+    editor.initialize()
+    editor.launch("calls")
+    editor.request("setFunctionBreakpoints", breakpoints=[{"name": "inner", "condition": "a == 66"}])
+    editor.go()
+    thread = editor.stopped(reason="function breakpoint")["threadId"]
+    editor.request("setFunctionBreakpoints", breakpoints=[])
+    frames = editor.frames(thread)
+    assert [(one["name"], one["line"]) for one in frames] == [("inner", 41), ("outer", 46), ("calls", 54)], frames
+    assert len({one["instructionPointerReference"] for one in frames}) == 3, frames
+    values = [editor.values(editor.scopes(one["id"])["Arguments"]) for one in frames[:2]]
+    assert values[0]["a"] == "66" and int(values[1]["a"]) + int(values[1]["k"]) == 66, values
+    locals_of_kernel = editor.values(editor.scopes(frames[2]["id"])["Locals"])
+    assert locals_of_kernel["i"] == values[1]["a"] and locals_of_kernel["k"] == values[1]["k"], locals_of_kernel
+    assert editor.request("evaluate", expression="a + k", frameId=frames[1]["id"], context="watch")["result"] == "66"
+    for step, lines in (("stepOut", [("outer", 46), ("calls", 54)]), ("next", [("outer", 47), ("calls", 54)]), ("stepOut", [("calls", 54)])):
+        editor.request(step, threadId=thread)
+        editor.stopped(reason="step")
+        frames = editor.frames(thread)
+        assert [(one["name"], one["line"]) for one in frames] == lines, frames
+    # One instruction a step: into the function, and over it.
+    inside = 0
+    for _ in range(40):
+        editor.request("next", threadId=thread, granularity="instruction")
+        editor.stopped(reason="step")
+        inside += len(editor.frames(thread)) > 1
+    assert inside == 0, inside
+    editor.request("continue", threadId=thread)
+    ends_well(editor)
+
+
 def goes_back():
     """By lines, by instructions, to breakpoints and to the last write, of a program that is recorded."""
     editor = Client()
@@ -592,6 +625,7 @@ def by_port():
 if __name__ == "__main__":
     tap.main([
         ("a kernel stops at a function, shows frames and variables, and is stepped", stops_and_steps),
+        ("functions that are called are frames, with variables, and are stepped over and out of", calls),
         ("a recorded kernel is stepped back", goes_back),
         ("what was not recorded is not stepped back, which is said", nothing_recorded),
         ("breakpoints in a file on disk, with conditions on lanes; another lane is chosen", files_and_conditions),

@@ -51,7 +51,25 @@ static const char *source = "int twice(int a)\n"                                
                             "        for (int k = i; k > 0; k--)\n"                       /* 35 */
                             "            all -= out[k] + k;\n"                            /* 36 */
                             "    out[i] = all;\n"                                         /* 37 */
-                            "}\n";                                                        /* 38 */
+                            "}\n"                                                         /* 38 */
+                            "int __attribute__((noinline)) inner(int a)\n"                /* 39 */
+                            "{\n"                                                         /* 40 */
+                            "    int c = a * 3;\n"                                        /* 41 */
+                            "    return c + 1;\n"                                         /* 42 */
+                            "}\n"                                                         /* 43 */
+                            "int __attribute__((noinline)) outer(int a, int k)\n"         /* 44 */
+                            "{\n"                                                         /* 45 */
+                            "    int d = inner(a + k);\n"                                 /* 46 */
+                            "    d += 2;\n"                                               /* 47 */
+                            "    return d;\n"                                             /* 48 */
+                            "}\n"                                                         /* 49 */
+                            "kernel void calls(global int *out)\n"                        /* 50 */
+                            "{\n"                                                         /* 51 */
+                            "    int i = get_global_id(0), all = 0;\n"                    /* 52 */
+                            "    for (int k = 0; k < 3; k++)\n"                           /* 53 */
+                            "        all += outer(i, k);\n"                               /* 54 */
+                            "    out[i] = all;\n"                                         /* 55 */
+                            "}\n";                                                        /* 56 */
 
 static const char *tree_source =
     "kernel void tree(global volatile int *out, int level)\n"                                 /* 1 */

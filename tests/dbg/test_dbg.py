@@ -121,6 +121,25 @@ def entries():
     has(output, "Entry, work at kernel.cl:", "done, all is right")
 
 
+def calls():
+    """Functions that are called have callers, whose variables have values; steps lead over calls, into them and out of them."""
+    output = debug("tbreak inner if a == 66", "run", "bt", "p c - c", "up", "p a", "p k", "p a + k == 66", "up", "info locals", "down", "down",
+                   "next", "p c", "next", "next", "p d", "finish", "bt", "next", "step", "step", "bt", "step", "step", "bt", "finish", "finish",
+                   "delete", "continue", program=("calls",))
+    has(output, "Breakpoint 1, inner at kernel.cl:41\n", "#0  inner at kernel.cl:41\n#1  outer at kernel.cl:46\n#2  calls at kernel.cl:54\n",
+        "c - c = 0\n", "#1  outer at kernel.cl:46\n46\t", "k = ", "a + k == 66 = 1\n", "#2  calls at kernel.cl:54\n54\t", "i = ", "#1  outer",
+        "#0  inner", "inner at kernel.cl:42\n", "c = 198\n", "outer at kernel.cl:46\n", "outer at kernel.cl:47\n", "d = 199\n",
+        "calls at kernel.cl:54\n", "#0  calls at kernel.cl:54\n", "calls at kernel.cl:53\n", "calls at kernel.cl:54\n",
+        "outer at kernel.cl:44\n", "#0  outer at kernel.cl:44\n#1  calls at kernel.cl:54\n", "outer at kernel.cl:46\n", "inner at kernel.cl:39\n",
+        "#0  inner at kernel.cl:39\n#1  outer at kernel.cl:46\n#2  calls at kernel.cl:54\n", "outer at kernel.cl:46\n", "calls at kernel.cl:54\n",
+        "[program exited with status 0]")
+    # Over the call, which is one instruction then; `stepi` goes into it.
+    output = debug("tbreak 54", "run", *["nexti"] * 6, "bt", "tbreak 54", "continue", *["stepi"] * 5, "bt", "nexti", "bt", "kill", program=("calls",))
+    assert output.count("outer at") == 2 + 1 + 1, output
+    has(output, "#0  calls at kernel.cl:54\n", "outer at kernel.cl:44\n", "#0  outer at kernel.cl:44\n#1  calls at kernel.cl:54\n",
+        "#0  outer at kernel.cl:44\n#1  calls at kernel.cl:54\n")
+
+
 def record(*orders, program=(), status=0):
     process = start(orders, *program, options=("--batch", "--record"))
     output, _ = process.communicate(timeout=100)
@@ -140,6 +159,16 @@ def goes_back():
     has(output, "work at kernel.cl:11", "work at kernel.cl:10", "at kernel.cl:", "#0  twice at kernel.cl:", "#1  work at kernel.cl:9", "work at kernel.cl:9",
         "No more reverse-execution history.", "No more reverse-execution history.", "work at kernel.cl:10",
         "twice at kernel.cl:4", "b == 2 * a = 1\n", "The history ends here", "done, all is right")
+
+
+def back_over_calls():
+    output = record("tbreak 55", "run", "reverse-next 2", "p k", "rn 2", "p k", "tbreak inner", "reverse-continue", "p a", "reverse-finish", "bt",
+                    "reverse-finish", "p k", "reverse-finish", "reverse-continue", "continue", "continue",
+                    program=("calls",), status=1)
+    has(output, "calls at kernel.cl:55\n", "calls at kernel.cl:54\n", "k = 2\n", "calls at kernel.cl:54\n", "k = 1\n",
+        "Breakpoint 2, inner at kernel.cl:41\n", "a = 0\n", "outer at kernel.cl:46\n", "#0  outer at kernel.cl:46\n#1  calls at kernel.cl:54\n",
+        "calls at kernel.cl:54\n", "k = 0\n", "No more", "done, all is right")
+    assert "cannot go back out of a kernel: nobody has called it" in output, output
 
 
 def last_writes():
@@ -422,6 +451,7 @@ def work_groups():
 if __name__ == "__main__":
     tap.main([
         ("a kernel of an unmodified program stops, is stepped by lines and functions, and ends well", stops_and_steps),
+        ("functions that are called have callers, and are stepped over, into and out of", calls),
         ("conditions on lanes, values, writes and watchpoints", conditions_and_writes),
         ("breakpoints are at instructions; predicates and scalars are written", instructions),
         ("a warp stops where its lanes part", parts),
@@ -433,6 +463,7 @@ if __name__ == "__main__":
         ("kernels that threads launch stop at their entry", entry_of_what_threads_launch),
         ("a kernel without an end is interrupted, changed, and goes on", interrupted),
         ("a recorded kernel goes back by lines, functions, instructions and breakpoints", goes_back),
+        ("a recorded kernel goes back over calls, into them and out of them", back_over_calls),
         ("a recorded kernel goes back to the last write of a variable, of memory and of a register", last_writes),
         ("a recorded kernel goes back from a fault", back_from_a_fault),
         ("what was not recorded is not taken back, which is said", nothing_recorded),

@@ -330,7 +330,7 @@ static json_t *step(struct adapter *adapter, const json_t *arguments, enum sessi
         return NULL;
     }
     if (granularity && strcmp(granularity, "instruction") == 0 && how != STEP_OUT) {
-        how = STEP_INSN;
+        how = how == STEP_OVER ? STEP_INSN_OVER : STEP_INSN;
     }
     session_step(session, how, 1);
     return moved(adapter);

@@ -7,6 +7,7 @@
 
 #include "ppu/macros.h"
 #include "tools/dap/adapter.h"
+#include "tools/dbg/frames.h"
 
 /* Numbers of frames stay numbers of JSON and of editors. */
 #define NUMBERS_MOST (INT32_MAX / INFO_DEPTH - 1)
@@ -227,22 +228,21 @@ json_t *request_threads(struct adapter *adapter, const json_t *arguments)
     return json_pack("{s:o}", "threads", list);
 }
 
-static json_t *frame_json(const struct adapter *adapter, const struct loaded *loaded, const struct info_frame *frame,
+static json_t *frame_json(const struct adapter *adapter, const struct loaded *loaded, const struct frame *frame,
                           uint32_t number)
 {
-    const struct focus *focus = &adapter->session.focus;
-    const char *name = frame->name ? frame->name : "??";
+    const uint64_t address = adapter->session.focus.task.code_va + (uint64_t)frame->insn * PPU_INSN_BYTES;
+    const char *name = frame->at.name ? frame->at.name : "??";
     char reference[32];
-    uint32_t line = frame->line;
-    json_t *source = loaded && line != 0 ? sources_of_line(adapter, loaded, frame->file, &line) : NULL;
+    uint32_t line = frame->at.line;
+    json_t *source = loaded && line != 0 ? sources_of_line(adapter, loaded, frame->at.file, &line) : NULL;
     json_t *one = json_pack("{s:i, s:o, s:i, s:i}", "id", (int)(threads_frame_id(adapter) + number), "name",
                             wire_text(name, strlen(name)), "line", (int)adapter_line(adapter, line), "column", 0);
 
     if (source) {
         json_object_set_new(one, "source", source);
     }
-    if (number == 0) {
-        const uint64_t address = focus->task.code_va + (uint64_t)focus->warp.pc * PPU_INSN_BYTES;
+    if (frame->inlined == 0) {
         snprintf(reference, sizeof(reference), "0x%" PRIx64, address);
         json_object_set_new(one, "instructionPointerReference", json_string(reference));
     }
@@ -251,7 +251,7 @@ static json_t *frame_json(const struct adapter *adapter, const struct loaded *lo
 
 json_t *request_stack_trace(struct adapter *adapter, const json_t *arguments)
 {
-    struct info_frame frames[INFO_DEPTH];
+    struct frame frames[INFO_DEPTH];
     const json_int_t thread = argument_number(arguments, "threadId", 0);
     const json_int_t first = argument_number(arguments, "startFrame", 0),
                      most = argument_number(arguments, "levels", 0);
@@ -262,11 +262,12 @@ json_t *request_stack_trace(struct adapter *adapter, const json_t *arguments)
     if (!threads_focus(adapter, thread, 0, ADAPTER_SAME_LANE)) {
         return NULL;
     }
-    const struct session *session = &adapter->session;
+    struct session *session = &adapter->session;
     const struct loaded *loaded = session_loaded(session);
-    uint32_t count = loaded && loaded->info ? info_frames(loaded->info, session->focus.warp.pc, frames) : 0;
+    uint32_t count = frames_list(session, frames);
     if (count == 0) {
-        frames[count++] = (struct info_frame){ session_kernel(session, &session->focus.task), NULL, 0 };
+        const struct info_frame kernel = { session_kernel(session, &session->focus.task), NULL, 0 };
+        frames[count++] = (struct frame){ kernel, session->focus.warp.pc, 0 };
     }
     json_t *list = json_array();
     for (uint32_t i = 0; i < count; i++) {

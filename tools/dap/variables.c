@@ -8,6 +8,7 @@
 
 #include "ppu/macros.h"
 #include "tools/dap/adapter.h"
+#include "tools/dbg/frames.h"
 
 #define NAME_BYTES 64u
 #define WORD 4u /* of shared memory, which has no type */
@@ -241,11 +242,11 @@ static bool list_variable(void *opaque, const struct info_variable *variable)
 
 static void list_variables(struct listing *listing)
 {
-    const struct session *session = &listing->adapter->session;
-    const struct loaded *loaded = session_loaded(session);
+    struct session *session = &listing->adapter->session;
+    struct frame frame;
 
-    if (loaded && loaded->info) {
-        info_variables(loaded->info, session->focus.warp.pc, session->focus.frame, list_variable, listing);
+    if (frames_chosen(session, &frame)) {
+        info_variables(session_loaded(session)->info, frame.insn, frame.inlined, list_variable, listing);
     }
 }
 

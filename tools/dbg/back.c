@@ -3,12 +3,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "ppu/macros.h"
+#include "tools/dbg/frames.h"
 #include "tools/dbg/motion.h"
 #include "tools/dbg/points.h"
 #include "tools/dbg/session.h"
+#include "tools/dbg/stretch.h"
 
-#define RANGES_MOST 256u /* of a line or a function that are told apart */
 #define STRETCHES_MOST 100000u
 
 /* ---- recording ---- */
@@ -40,58 +40,28 @@ static uint64_t recorded_at(struct session *session)
 
 /* ---- lines ---- */
 
-/* The instruction is in the line, of a function that the line has called (BACK_OVER), or in the function (BACK_OUT). */
-static bool is_line_inside(const struct info *info, uint32_t insn, const struct stretch *from, enum session_back back)
+/* What a way back leaves: the line, with the functions that it has called (BACK_OVER), or the function (BACK_OUT). */
+static enum stretch_part part_of(const struct motion *motion)
 {
-    struct info_frame frames[INFO_DEPTH];
-    const uint32_t count = info_frames(info, insn, frames);
-
-    if (from->depth == 0 || count < from->depth || (back == BACK_BY_LINE && count != from->depth)) {
-        return false;
-    }
-    const struct info_frame *frame = &frames[count - from->depth];
-    return (back == BACK_OUT || frame->line == from->line) &&
-           strcmp(frame->name ? frame->name : "", from->function) == 0;
-}
-
-/* The ranges that are, those around the focus if there are too many. */
-static void put_ranges(const struct session *session, struct ppu_debug_request *request)
-{
-    const struct loaded *loaded = session_loaded(session);
-    const struct motion *motion = &session->motion;
-    const uint32_t most = loaded && loaded->info ? loaded->view.header->code_bytes / PPU_INSN_BYTES : 0;
-    struct ppu_debug_range ranges[RANGES_MOST];
-    uint32_t count = 0, first = 0;
-
-    for (uint32_t insn = 0; insn < most; insn++) {
-        if (!is_line_inside(loaded->info, insn, &motion->from, motion->back)) {
-            continue;
-        }
-        if (count != 0 && ranges[count - 1].end == insn) {
-            ranges[count - 1].end++;
-        } else if (count < RANGES_MOST) {
-            ranges[count++] = (struct ppu_debug_range){ insn, insn + 1 };
-        }
-    }
-    while (count - first > PPU_DEBUG_RANGES && ranges[first + PPU_DEBUG_RANGES / 2].end <= session->focus.warp.pc) {
-        first++;
-    }
-    request->ranges = PPU_MIN(count - first, PPU_DEBUG_RANGES);
-    memcpy(request->range, ranges + first, request->ranges * sizeof(ranges[0]));
+    return motion->back == BACK_OUT ? STRETCH_FUNCTION : motion->back == BACK_OVER ? STRETCH_LINE_CALLED : STRETCH_LINE;
 }
 
 /* The line before, as the steps see it: over functions, the line that has called them. */
-static struct stretch stretch_before(const struct session *session)
+static struct stretch stretch_before(struct session *session)
 {
-    const struct loaded *loaded = session_loaded(session);
     const struct motion *motion = &session->motion;
-    struct stretch stretch = motion_stretch(session);
-    struct info_frame frames[INFO_DEPTH];
+    struct stretch stretch = stretch_of_focus(session);
+    struct frame frames[INFO_DEPTH];
+    const uint32_t count = frames_list(session, frames);
 
-    if (motion->back == BACK_OVER && loaded && loaded->info && stretch.depth > motion->from.depth) {
-        const uint32_t count = info_frames(loaded->info, session->focus.warp.pc, frames);
-        const struct info_frame *frame = &frames[count - motion->from.depth];
-        stretch = (struct stretch){ frame->name ? frame->name : "", motion->from.depth, frame->line };
+    if (motion->back == BACK_OVER && count > motion->from.depth) {
+        uint32_t first = count - motion->from.depth, end = first;
+        const struct frame *frame = &frames[first];
+        while (end < count && frames[end].insn == frame->insn) {
+            end++;
+        }
+        stretch =
+            (struct stretch){ frame->at.name ? frame->at.name : "", motion->from.depth, end - first, frame->at.line };
     }
     return stretch;
 }
@@ -107,7 +77,7 @@ static void begin_way(struct session *session, enum ppu_debug_back what, struct 
     request->flags = what;
     request->lane = what == PPU_DEBUG_BACK_STOP ? PPU_DEBUG_ANY_LANE : session->motion.lane;
     if (what == PPU_DEBUG_BACK_OUT || what == PPU_DEBUG_BACK_ENTRY) {
-        put_ranges(session, request);
+        stretch_ask(session, &session->motion.from, part_of(&session->motion), request);
     }
     if (!box_done(&session->box, request)) {
         session->motion.kind = MOTION_NONE;
@@ -127,7 +97,7 @@ static void begin_step(struct session *session)
     struct motion *motion = &session->motion;
 
     session->focus.frame = 0;
-    motion->from = motion_stretch(session);
+    motion->from = stretch_of_focus(session);
     motion->stretches = 0;
     motion->lane = session->focus.lane;
     motion->back_from = recorded_at(session);
@@ -159,7 +129,7 @@ void session_back(struct session *session, enum session_back how, uint32_t count
     if (count == 0 || !can_begin(session)) {
         return;
     }
-    if (how == BACK_OUT && motion_stretch(session).depth < 2) {
+    if (how == BACK_OUT && stretch_of_focus(session).depth < 2) {
         session_complain(session, "cannot go back out of a kernel: nobody has called it");
         return;
     }
@@ -197,9 +167,9 @@ static void look_at_before(struct session *session)
     const bool knows = loaded && loaded->info;
 
     if (motion->stretches < STRETCHES_MOST && knows &&
-        is_line_inside(loaded->info, session->focus.warp.pc, &motion->from, motion->back)) {
+        stretch_has(session, &motion->from, part_of(motion), session->focus.warp.pc)) {
         begin_plain_way(session, PPU_DEBUG_BACK_OUT);
-    } else if (motion->stretches < STRETCHES_MOST && knows && motion_stretch(session).line == 0) {
+    } else if (motion->stretches < STRETCHES_MOST && knows && stretch_of_focus(session).line == 0) {
         begin_plain_way(session, PPU_DEBUG_BACK_INSN);
     } else if (motion->back == BACK_OUT || !knows) {
         motion_end_step(session, begin_step);

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "ppu/macros.h"
+#include "tools/dbg/frames.h"
 #include "tools/dbg/show.h"
 #include "tools/dbg/value.h"
 
@@ -146,6 +147,11 @@ static void do_next(struct session *session, const char *rest)
 static void do_stepi(struct session *session, const char *rest)
 {
     steps(session, rest, STEP_INSN);
+}
+
+static void do_nexti(struct session *session, const char *rest)
+{
+    steps(session, rest, STEP_INSN_OVER);
 }
 
 static void do_finish(struct session *session, const char *rest)
@@ -461,11 +467,9 @@ static void do_kernel(struct session *session, const char *rest)
 
 static void choose_frame(struct session *session, uint32_t frame)
 {
-    const struct loaded *loaded = session_loaded(session);
-    struct info_frame frames[INFO_DEPTH];
-    const uint32_t count = loaded && loaded->info ? info_frames(loaded->info, session->focus.warp.pc, frames) : 1;
+    struct frame frames[INFO_DEPTH];
 
-    if (frame >= count) {
+    if (frame >= PPU_MAX(frames_list(session, frames), 1u)) {
         session_complain(session, "there is no frame %d", (int)frame);
         return;
     }
@@ -687,6 +691,7 @@ static const struct command {
     { "step", "s", do_step, "[COUNT]", "let the focus's warp go to another line; all others stand still" },
     { "next", "n", do_next, "[COUNT]", "the same, over the functions that the line calls" },
     { "stepi", "si", do_stepi, "[COUNT]", "let the warp execute one instruction" },
+    { "nexti", "ni", do_nexti, "[COUNT]", "the same, over the function that it calls" },
     { "finish", "fin", do_finish, "", "let the warp go until it has left the function" },
     { "record", NULL, do_record, "[stop]",
       "record what kernels do from now on, so that it can be taken back; before `run`, as SMs take turns then" },

@@ -284,14 +284,49 @@ uint32_t info_frames(const struct info *info, uint32_t insn, struct info_frame f
     return count;
 }
 
+/* An address that an attribute tells; false: it has none. */
+static bool address_in(Dwarf_Die *die, unsigned attribute, uint64_t *address)
+{
+    Dwarf_Attribute found;
+    Dwarf_Op *ops;
+    size_t count = 0;
+
+    if (!dwarf_attr(die, attribute, &found) || dwarf_getlocation(&found, &ops, &count) != 0 || count != 1 ||
+        ops[0].atom != DW_OP_addr) {
+        return false;
+    }
+    *address = ops[0].number;
+    return true;
+}
+
+bool info_function(const struct info *info, uint32_t insn, struct info_function *function)
+{
+    const Dwarf_Addr address = (Dwarf_Addr)insn * PPU_INSN_BYTES;
+    Dwarf_Die unit = info->unit, die;
+    Dwarf_Addr low, high;
+    uint64_t return_at = 0;
+
+    if (dwarf_child(&unit, &die) != 0) {
+        return false;
+    }
+    do {
+        if (dwarf_tag(&die) == DW_TAG_subprogram && dwarf_lowpc(&die, &low) == 0 && dwarf_highpc(&die, &high) == 0 &&
+            low <= address && address < high) {
+            const bool is_called = address_in(&die, DW_AT_return_addr, &return_at);
+            *function = (struct info_function){ (uint32_t)(low / PPU_INSN_BYTES), (uint32_t)(high / PPU_INSN_BYTES),
+                                                is_called, (uint32_t)return_at };
+            return function->begin <= insn && insn < function->end;
+        }
+    } while (next_child(&die));
+    return false;
+}
+
 /* ---- variables ---- */
 
 static struct info_variable describe(Dwarf_Die *die, uint32_t depth)
 {
     struct info_variable variable = { .name = dwarf_diename(die), .depth = depth };
     Dwarf_Attribute attribute, type;
-    Dwarf_Op *ops;
-    size_t count = 0;
     Dwarf_Word word;
 
     variable.is_parameter = dwarf_tag(die) == DW_TAG_formal_parameter;
@@ -302,10 +337,8 @@ static struct info_variable describe(Dwarf_Die *die, uint32_t depth)
     if (dwarf_attr(die, DW_AT_const_value, &attribute) && dwarf_formudata(&attribute, &word) == 0) {
         variable.where = INFO_CONSTANT;
         variable.value = word;
-    } else if (dwarf_attr(die, DW_AT_location, &attribute) && dwarf_getlocation(&attribute, &ops, &count) == 0 &&
-               count == 1 && ops[0].atom == DW_OP_addr) {
+    } else if (address_in(die, DW_AT_location, &variable.value)) {
         variable.where = INFO_MEMORY;
-        variable.value = ops[0].number;
         variable.space = (enum ppu_debug_space)number_in(die, DW_AT_address_class);
     }
     return variable;

@@ -42,6 +42,15 @@ struct info_frame {
 };
 uint32_t info_frames(const struct info *info, uint32_t insn, struct info_frame frames[INFO_DEPTH]);
 
+/* A function with code of its own: a kernel, or one that is called. */
+struct info_function {
+    uint32_t begin, end;
+    bool is_called;
+    uint32_t return_at; /* of one that is called: where the lane's private memory has the address that it returns to */
+};
+/* The one that an instruction is in; false: none is known. */
+bool info_function(const struct info *info, uint32_t insn, struct info_function *function);
+
 enum info_where {
     INFO_LOST, /* optimised out */
     INFO_MEMORY,

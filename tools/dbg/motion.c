@@ -9,6 +9,7 @@
 #include "tools/dbg/motion.h"
 #include "tools/dbg/points.h"
 #include "tools/dbg/session.h"
+#include "tools/dbg/stretch.h"
 #include "tools/dbg/value.h"
 #include "tools/trace/clock.h"
 
@@ -45,21 +46,6 @@ static bool find_warp(struct session *session, const struct ppu_debug_event *eve
     return false;
 }
 
-static bool is_active(const struct ppu_debug_warp *warp, uint32_t lane)
-{
-    return (warp->active[lane / 32] >> lane % 32 & 1u) != 0;
-}
-
-static uint32_t first_active(const struct ppu_debug_warp *warp)
-{
-    for (uint32_t lane = 0; lane < PPU_MAX_WAVE; lane++) {
-        if (is_active(warp, lane)) {
-            return lane;
-        }
-    }
-    return 0;
-}
-
 /* Why the way back or forth has come to an end. */
 void motion_say_turning(struct session *session, const struct ppu_debug_event *event)
 {
@@ -78,7 +64,7 @@ void motion_say_turning(struct session *session, const struct ppu_debug_event *e
                                   "written what they read");
     }
     if (!session_refresh(session) && find_warp(session, event, &warp)) {
-        session_focus(session, &warp, first_active(&warp));
+        session_focus(session, &warp, session_first_active(&warp));
     }
     if (session->focus.valid) {
         session->focus.frame = 0;
@@ -95,7 +81,7 @@ static bool condition_holds(struct session *session, const struct point *point)
     int64_t number;
 
     for (uint32_t lane = 0; point->condition[0] != 0 && lane < session_lanes(&focus->warp); lane++) {
-        if (!is_active(&focus->warp, lane)) {
+        if (!session_is_active(&focus->warp, lane)) {
             continue;
         }
         focus->lane = lane;
@@ -178,9 +164,9 @@ bool motion_look_at(struct session *session, const struct ppu_debug_event *event
         return false; /* nobody waits for it any more */
     }
     if (find_warp(session, event, &warp)) {
-        const bool stays = event->why == PPU_DEBUG_WRITES && before.valid && is_active(&warp, before.lane) &&
+        const bool stays = event->why == PPU_DEBUG_WRITES && before.valid && session_is_active(&warp, before.lane) &&
                            memcmp(&before.warp.at, &warp.at, sizeof(warp.at)) == 0;
-        if (!session_focus(session, &warp, stays ? before.lane : first_active(&warp))) {
+        if (!session_focus(session, &warp, stays ? before.lane : session_first_active(&warp))) {
             return false;
         }
     } else if (!is_watch) {
@@ -264,7 +250,7 @@ void session_interrupt(struct session *session)
     }
     for (uint32_t i = 0; i < count; i++) {
         if (session_warps(session, tasks[i].slot, &warp, 1) != 0 &&
-            session_focus(session, &warp, first_active(&warp))) {
+            session_focus(session, &warp, session_first_active(&warp))) {
             session_say_focus(session);
             session_say_line(session, session_loaded(session), warp.pc);
             return;
@@ -275,43 +261,9 @@ void session_interrupt(struct session *session)
 
 /* ---- steps ---- */
 
-struct stretch motion_stretch(const struct session *session)
+static bool has_arrived(struct session *session)
 {
-    const struct loaded *loaded = session_loaded(session);
-    struct info_frame frames[INFO_DEPTH];
-    struct stretch stretch = { "", 0, 0 };
-
-    if (loaded && loaded->info) {
-        stretch.depth = info_frames(loaded->info, session->focus.warp.pc, frames);
-        stretch.function = stretch.depth != 0 && frames[0].name ? frames[0].name : "";
-        stretch.line = info_line(loaded->info, session->focus.warp.pc, NULL);
-    }
-    return stretch;
-}
-
-/* Instructions around the focus that belong to its line. */
-static struct ppu_debug_range line_range(const struct session *session)
-{
-    const struct loaded *loaded = session_loaded(session);
-    const uint32_t pc = session->focus.warp.pc;
-    struct ppu_debug_range range = { pc, pc + 1 };
-    const uint32_t most = loaded ? loaded->view.header->code_bytes / PPU_INSN_BYTES : 0;
-
-    if (pc < most && loaded->info) {
-        const uint32_t line = info_line(loaded->info, pc, NULL);
-        while (range.first > 0 && info_line(loaded->info, range.first - 1, NULL) == line) {
-            range.first--;
-        }
-        while (range.end < most && info_line(loaded->info, range.end, NULL) == line) {
-            range.end++;
-        }
-    }
-    return range;
-}
-
-static bool has_arrived(const struct session *session)
-{
-    const struct stretch now = motion_stretch(session), *from = &session->motion.from;
+    const struct stretch now = stretch_of_focus(session), *from = &session->motion.from;
     const enum session_step how = session->motion.how;
 
     if (how == STEP_INSN || from->depth == 0) {
@@ -320,10 +272,28 @@ static bool has_arrived(const struct session *session)
     if (how == STEP_OUT) {
         return now.depth < from->depth;
     }
+    if (how == STEP_INSN_OVER) {
+        return now.depth <= from->depth;
+    }
     if (now.line == 0 || (how == STEP_OVER && now.depth > from->depth)) {
         return false;
     }
     return now.line != from->line || now.depth != from->depth || strcmp(now.function, from->function) != 0;
+}
+
+/* What the warp may go through without being looked at: functions that a step leads over or out of are left at once. */
+static void ask_for_ranges(struct session *session, struct ppu_debug_request *request)
+{
+    const struct motion *motion = &session->motion;
+    const bool is_deeper = motion->stretches != 0 && stretch_of_focus(session).depth > motion->from.depth;
+
+    if (motion->how == STEP_INSN_OVER && !is_deeper) {
+        stretch_ask_call(session, request);
+    } else if (motion->how == STEP_LINE || (motion->how == STEP_OVER && !is_deeper)) {
+        stretch_ask_around(session, motion->how == STEP_LINE ? STRETCH_LINE : STRETCH_LINE_CALLED, request);
+    } else {
+        stretch_ask_around(session, STRETCH_FUNCTION, request);
+    }
 }
 
 /* Lets the warp go for one stretch. */
@@ -336,8 +306,7 @@ static void begin_stretch(struct session *session)
 
     if (motion->how != STEP_INSN && motion->from.depth != 0) {
         request.flags = PPU_DEBUG_IN_RANGE;
-        request.ranges = 1;
-        request.range[0] = line_range(session);
+        ask_for_ranges(session, &request);
     }
     motion->kind = MOTION_STEPS;
     motion->stretches++;
@@ -352,7 +321,7 @@ static void begin_stretch(struct session *session)
 static void begin_step(struct session *session)
 {
     session->focus.frame = 0;
-    session->motion.from = motion_stretch(session);
+    session->motion.from = stretch_of_focus(session);
     session->motion.stretches = 0;
     session->motion.lane = session->focus.lane;
     begin_stretch(session);
@@ -360,8 +329,8 @@ static void begin_step(struct session *session)
 
 static void say_arrived(struct session *session)
 {
-    if (!is_active(&session->focus.warp, session->focus.lane)) {
-        session->focus.lane = first_active(&session->focus.warp);
+    if (!session_is_active(&session->focus.warp, session->focus.lane)) {
+        session->focus.lane = session_first_active(&session->focus.warp);
         session_say_focus(session);
     }
     session_say_line(session, session_loaded(session), session->focus.warp.pc);

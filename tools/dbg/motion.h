@@ -11,8 +11,6 @@ bool motion_look_at(struct session *session, const struct ppu_debug_event *event
 void motion_say_turning(struct session *session, const struct ppu_debug_event *event);
 /* A step, back or forth, has led where it was to lead, which is said; `begin`: the next one, if there are more. */
 void motion_end_step(struct session *session, void (*begin)(struct session *session));
-/* The line of a function that the focus is in. */
-struct stretch motion_stretch(const struct session *session);
 /* An event while the way leads back. */
 void back_look_at(struct session *session, const struct ppu_debug_event *event);
 

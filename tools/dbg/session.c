@@ -553,6 +553,21 @@ uint32_t session_lanes(const struct ppu_debug_warp *warp)
     return wave == 0 || threads <= before ? 1 : (uint32_t)PPU_MIN(threads - before, (uint64_t)wave);
 }
 
+bool session_is_active(const struct ppu_debug_warp *warp, uint32_t lane)
+{
+    return (warp->active[lane / 32] >> lane % 32 & 1u) != 0;
+}
+
+uint32_t session_first_active(const struct ppu_debug_warp *warp)
+{
+    for (uint32_t lane = 0; lane < PPU_MAX_WAVE; lane++) {
+        if (session_is_active(warp, lane)) {
+            return lane;
+        }
+    }
+    return 0;
+}
+
 void session_thread(const struct ppu_debug_warp *warp, uint32_t lane, uint32_t id[3])
 {
     const uint32_t number = warp->number * warp->passes * PPU_LANES + lane;

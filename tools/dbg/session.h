@@ -73,12 +73,14 @@ struct focus {
 /* A line of a function, as steps compare them. */
 struct stretch {
     const char *function;
-    uint32_t depth;
+    uint32_t depth;   /* functions that it is in, with those that have called; 0: that is not known */
+    uint32_t inlined; /* of them, those that one instruction tells */
     uint32_t line;
 };
 
 enum session_step {
     STEP_INSN,
+    STEP_INSN_OVER,
     STEP_LINE,
     STEP_OVER,
     STEP_OUT,
@@ -223,10 +225,12 @@ bool session_refresh(struct session *session);
 bool session_focus(struct session *session, const struct ppu_debug_warp *warp, uint32_t lane);
 void session_say_focus(const struct session *session);
 /* Where the frame of the focus is. */
-void session_say_frame(const struct session *session);
+void session_say_frame(struct session *session);
 void session_say_line(const struct session *session, const struct loaded *loaded, uint32_t insn);
 /* Lanes of a warp that have threads, at least 1: of a CTA's last warp there may be less than the wave. */
 uint32_t session_lanes(const struct ppu_debug_warp *warp);
+bool session_is_active(const struct ppu_debug_warp *warp, uint32_t lane);
+uint32_t session_first_active(const struct ppu_debug_warp *warp); /* 0: no lane is */
 /* The coordinates of a lane's thread in its CTA. */
 void session_thread(const struct ppu_debug_warp *warp, uint32_t lane, uint32_t id[3]);
 /* Tasks and warps; at most `most`. */

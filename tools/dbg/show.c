@@ -8,6 +8,7 @@
 #include "ppu/macros.h"
 #include "ppu/token.h"
 #include "tools/asm/ppuasm.h"
+#include "tools/dbg/frames.h"
 #include "tools/dbg/tree.h"
 #include "tools/dbg/value.h"
 
@@ -46,6 +47,12 @@ static void say_source(const struct session *session, const struct loaded *loade
     }
 }
 
+static void say_frame(const struct session *session, uint32_t number, const struct frame *frame)
+{
+    fprintf(session->out, "#%u  %s at %s:%u\n", number, frame->at.name ? frame->at.name : "??",
+            frame->at.file ? frame->at.file : "??", frame->at.line);
+}
+
 void session_say_line(const struct session *session, const struct loaded *loaded, uint32_t insn)
 {
     const char *file = NULL;
@@ -62,21 +69,18 @@ void session_say_line(const struct session *session, const struct loaded *loaded
     say_source(session, loaded, line);
 }
 
-void session_say_frame(const struct session *session)
+void session_say_frame(struct session *session)
 {
     const struct loaded *loaded = session_loaded(session);
     const struct focus *focus = &session->focus;
-    struct info_frame frames[INFO_DEPTH];
-    const uint32_t count = loaded && loaded->info ? info_frames(loaded->info, focus->warp.pc, frames) : 0;
+    struct frame frame;
 
-    if (focus->frame >= count) {
+    if (!frames_chosen(session, &frame)) {
         session_say_line(session, loaded, focus->warp.pc);
         return;
     }
-    const struct info_frame *frame = &frames[focus->frame];
-    fprintf(session->out, "#%u  %s at %s:%u\n", focus->frame, frame->name ? frame->name : "??",
-            frame->file ? frame->file : "??", frame->line);
-    say_source(session, loaded, frame->line);
+    say_frame(session, focus->frame, &frame);
+    say_source(session, loaded, frame.at.line);
 }
 
 void show_list(struct session *session, uint32_t line)
@@ -103,16 +107,15 @@ void show_list(struct session *session, uint32_t line)
 void show_backtrace(struct session *session)
 {
     const struct loaded *loaded = session_loaded(session);
-    struct info_frame frames[INFO_DEPTH];
+    struct frame frames[INFO_DEPTH];
 
     if (!session_refresh(session) || !loaded) {
         session_complain(session, "no kernel stands still");
         return;
     }
-    const uint32_t count = loaded->info ? info_frames(loaded->info, session->focus.warp.pc, frames) : 0;
+    const uint32_t count = frames_list(session, frames);
     for (uint32_t i = 0; i < count; i++) {
-        fprintf(session->out, "#%u  %s at %s:%u\n", i, frames[i].name ? frames[i].name : "??",
-                frames[i].file ? frames[i].file : "??", frames[i].line);
+        say_frame(session, i, &frames[i]);
     }
     if (count == 0) {
         fprintf(session->out, "#0  %s at instruction %u\n", session_kernel(session, &session->focus.task),
@@ -308,7 +311,7 @@ void show_lanes(struct session *session)
     memcpy(lanes, session->box.answer.data, PPU_MIN(session->box.answer.bytes, (uint32_t)sizeof(lanes)));
     fprintf(session->out, "  lane thread         waits for   instruction line\n");
     for (uint32_t lane = 0; lane < session_lanes(warp); lane++) {
-        const bool active = (warp->active[lane / 32] >> lane % 32 & 1u) != 0;
+        const bool active = session_is_active(warp, lane);
         const bool live = (warp->live[lane / 32] >> lane % 32 & 1u) != 0;
         const uint32_t pc = active ? warp->pc : lanes[lane].wait;
         uint32_t id[3];
@@ -405,12 +408,15 @@ void show_locals(struct session *session)
 {
     const struct loaded *loaded = session_loaded(session);
     struct locals locals = { session, 0 };
+    struct frame frame;
 
     if (!session_refresh(session) || !loaded || !loaded->info) {
         session_complain(session, loaded ? "the program was built without -g" : "no kernel stands still");
         return;
     }
-    info_variables(loaded->info, session->focus.warp.pc, session->focus.frame, show_variable, &locals);
+    if (frames_chosen(session, &frame)) {
+        info_variables(loaded->info, frame.insn, frame.inlined, show_variable, &locals);
+    }
     if (locals.count == 0) {
         fputs("No variables.\n", session->out);
     }

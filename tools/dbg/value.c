@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/dbg/value.h"
+#include "tools/dbg/frames.h"
 
 #include <ctype.h>
 #include <dwarf.h>
@@ -179,13 +180,14 @@ static bool locate_variable(struct parser *parser, const struct loaded *loaded, 
 static bool variable(struct parser *parser, const char *name, struct value *value)
 {
     const struct loaded *loaded = session_loaded(parser->session);
-    const struct focus *focus = &parser->session->focus;
     struct info_variable found;
+    struct frame frame = { .insn = parser->session->focus.warp.pc };
 
     if (!loaded || !loaded->info) {
         return fails(parser, loaded ? "the program was built without -g" : "no kernel stands still");
     }
-    if (!info_find(loaded->info, focus->warp.pc, focus->frame, name, &found)) {
+    (void)frames_chosen(parser->session, &frame); /* outside of functions there are the program's variables */
+    if (!info_find(loaded->info, frame.insn, frame.inlined, name, &found)) {
         return fails(parser, "there is no variable of this name here");
     }
     if (found.where == INFO_LOST) {
