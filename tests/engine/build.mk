@@ -55,12 +55,12 @@ $(eval $(call engine_test,translator,plain))
 $(eval $(call engine_test,cache,asan tsan plain,tests/engine/model_cache.c))
 
 # The engine for each level of the host's instruction set but the best, which the tests above have.
-# With the address sanitizer, which takes five times as long, each level runs a third of the random programs.
+# Each level runs half of the random programs, and a fifth with the address sanitizer, which takes five times as long.
 # $(call engine_level_test,NAME,VARIANT,LEVEL)
 engine_level_programs = $(addprefix $(BUILD)/$(1)/tests/engine-,instructions patterns steady first_registers prologue pending_adds fuzz cache subvector isolation debugger)
 define engine_level_test
 TIMEOUT_engine-$(1)-$(3) := 480
-$$(eval $$(call ppu_script_test,engine-$(1)-$(3),$(if $(filter asan,$(2)),PPU_SHORT=3 )tests/engine/level.sh $(3) $(call engine_level_programs,$(2)),$(call engine_level_programs,$(2))))
+$$(eval $$(call ppu_script_test,engine-$(1)-$(3),PPU_SHORT=$(if $(filter asan,$(2)),5,2) tests/engine/level.sh $(3) $(call engine_level_programs,$(2)),$(call engine_level_programs,$(2))))
 endef
 $(foreach level,1 2 3 4,$(eval $(call engine_level_test,level,plain,$(level)))$(eval $(call engine_level_test,asan-level,asan,$(level))))
 

@@ -2,6 +2,7 @@
 #include "tests/opencl/apart.h"
 
 #include <errno.h>
+#include <nettle/sha2.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -102,6 +103,71 @@ static bool read_answer(FILE *file, enum ppu_compile_status *status, struct ppu_
            fread(image->log, 1, answer.log_bytes, file) == answer.log_bytes;
 }
 
+/* ---- answers that are kept ---- */
+
+#define NAME_BYTES 128u
+
+/* Each request has a file, named by what it says. */
+static bool name_answer(FILE *request, char name[NAME_BYTES])
+{
+    static const char digits[] = "0123456789abcdef";
+    uint8_t piece[4096], digest[SHA256_DIGEST_SIZE];
+    struct sha256_ctx hash;
+    size_t bytes;
+    int end = snprintf(name, NAME_BYTES, "%s/", APART_ANSWERS);
+
+    sha256_init(&hash);
+    while ((bytes = fread(piece, 1, sizeof(piece), request)) != 0) {
+        sha256_update(&hash, bytes, piece);
+    }
+    sha256_digest(&hash, sizeof(digest), digest);
+    for (uint32_t i = 0; i < sizeof(digest); i++) {
+        name[end++] = digits[digest[i] >> 4];
+        name[end++] = digits[digest[i] & 15];
+    }
+    name[end] = 0;
+    return fseek(request, 0, SEEK_SET) == 0;
+}
+
+/* Several tests may keep one at a time: it is there as a whole or not. */
+static void keep_answer(FILE *answer, const char *name)
+{
+    char own[NAME_BYTES], piece[4096];
+    size_t bytes;
+
+    snprintf(own, sizeof(own), "%s.%ld", name, (long)getpid());
+    FILE *file = fopen(own, "w");
+    if (!file) {
+        return;
+    }
+    rewind(answer);
+    while ((bytes = fread(piece, 1, sizeof(piece), answer)) != 0) {
+        fwrite(piece, 1, bytes, file);
+    }
+    const bool is_whole = ferror(file) == 0;
+    if (fclose(file) != 0 || !is_whole || rename(own, name) != 0) {
+        unlink(own);
+    }
+}
+
+static bool answer_request(FILE *request, enum ppu_compile_status *status, struct ppu_compiled *image)
+{
+    char name[NAME_BYTES];
+
+    if (!name_answer(request, name)) {
+        return false;
+    }
+    FILE *kept = fopen(name, "r"), *answer = kept ? kept : memory_file("answer");
+    const bool done = answer && (kept || run_program(request, answer)) && read_answer(answer, status, image);
+    if (done && !kept) {
+        keep_answer(answer, name);
+    }
+    if (answer) {
+        fclose(answer);
+    }
+    return done;
+}
+
 enum ppu_compile_status apart_bitcode(const void *bitcode, size_t len_bytes, const struct ppu_compile_options *options,
                                       struct ppu_compiled *image)
 {
@@ -112,14 +178,13 @@ enum ppu_compile_status apart_bitcode(const void *bitcode, size_t len_bytes, con
     if (options->dump || options->subvector.svg) { /* which are written in this process */
         return ppu_compile_bitcode(bitcode, len_bytes, options, image);
     }
-    FILE *request = memory_file("request"), *answer = memory_file("answer");
-    bool done = request && answer && write_request(request, bitcode, len_bytes, options) &&
-                run_program(request, answer) && read_answer(answer, &status, image);
+    FILE *request = memory_file("request");
+    bool done =
+        request && write_request(request, bitcode, len_bytes, options) && answer_request(request, &status, image);
     if (!done) {
         fprintf(stderr, "%s: cannot be run, or did not end well\n", APART_PROGRAM);
         abort();
     }
     fclose(request);
-    fclose(answer);
     return status;
 }

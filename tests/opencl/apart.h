@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Compiles bitcode in a process of its own, which no sanitizer looks at. The thread sanitizer makes LLVM and the
- * compiler several times slower, and most tests have one thread that compiles: what they are about is the rest.
+ * Compiles bitcode in a process of its own, which no sanitizer looks at. Sanitizers make LLVM and the compiler several
+ * times slower, and most tests have one thread that compiles: what they are about is the rest. Answers are kept, as
+ * each test is there for more than one sanitizer.
  */
 #ifndef TESTS_OPENCL_APART_H
 #define TESTS_OPENCL_APART_H
@@ -9,6 +10,7 @@
 #include "compiler/ppu_compiler.h"
 
 #define APART_PROGRAM "build/plain/tools/compile-apart"
+#define APART_ANSWERS "build/apart" /* of this program; tests/opencl/build.mk empties it when there is another one */
 
 /*
  * What the process reads from standard input. Behind it, each in its length: name, options and the facts' kernel with

@@ -8,7 +8,10 @@ CL_SOURCE_CFLAGS := $(JOINED_CFLAGS)
 
 $(eval $(call ppu_lib,cl-source-joined,tests/opencl/source_joined.c tests/opencl/compiler_joined.c tests/opencl/apart.c,$(CL_SOURCE_CFLAGS)))
 $(eval $(call ppu_tool,compile-apart,tests/opencl/apart_program.c,,$(COMPILER_LIBS)))
-CL_APART := $(BUILD)/plain/tools/compile-apart
+# What this program answers is kept in a folder, which is emptied when there is another program.
+CL_APART := $(BUILD)/apart/.program
+$(CL_APART): $(BUILD)/plain/tools/compile-apart
+	$(Q)rm -rf $(@D) && mkdir -p $(@D) && touch $@
 
 CL_TEST_SOURCES_alias := tests/opencl/store.c
 CL_TEST_SOURCES_build := tests/opencl/store.c
@@ -109,9 +112,11 @@ $(eval $(call ppu_test,opencl-foreign,tests/opencl/test_foreign.c opencl/build/f
 $(eval $(call ppu_test,opencl-confine,tests/opencl/test_confine.c compiler/foreign/confine.c,$(CL_TEST_CFLAGS),-lseccomp,plain))
 
 # A device without sub-vector mode.
+RUNTIME_opencl-no_subvector := $(CL_APART)
 $(eval $(call ppu_test,opencl-no_subvector,tests/opencl/test_no_subvector.c tests/opencl/fixture.c,$(CL_TEST_CFLAGS) $(JOINED_CFLAGS),cl-source-joined $(OPENCL_LIBS) $(JOINED_LIBS)))
 
 # A device with few registers.
+RUNTIME_opencl-narrow_device := $(CL_APART)
 $(eval $(call ppu_test,opencl-narrow_device,tests/opencl/test_narrow_device.c tests/opencl/fixture.c,$(CL_TEST_CFLAGS) $(JOINED_CFLAGS),cl-source-joined $(OPENCL_LIBS) $(JOINED_LIBS)))
 
 # Where allocations fail: only what is linked into one program can be made to.

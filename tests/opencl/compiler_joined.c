@@ -10,18 +10,7 @@
 
 __attribute__((weak)) bool compiler_joined_within(void)
 {
-#ifdef __SANITIZE_THREAD__
     return false;
-#else
-    return true;
-#endif
-}
-
-static bool is_apart;
-
-void compiler_joined_apart(bool apart)
-{
-    __atomic_store_n(&is_apart, apart, __ATOMIC_RELAXED);
 }
 
 /* As ppu_compile(), with apart_bitcode(). */
@@ -53,7 +42,7 @@ const struct compiler *compiler_get(void)
                                            ppu_compile_link,   ppu_compile_check_options, ppu_compile_read_target,
                                            ppu_compile_prepare };
 
-    return compiler_joined_within() && !__atomic_load_n(&is_apart, __ATOMIC_RELAXED) ? &within : &apart;
+    return compiler_joined_within() ? &within : &apart;
 }
 
 /* The one that users run: what limits it leaves no room for sanitizers. */

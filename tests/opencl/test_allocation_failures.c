@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "ppu/macros.h"
+#include "tests/opencl/compiler_joined.h"
 #include "tests/opencl/fixture.h"
 
 #define MOST 60u /* allocations of one call */
@@ -282,6 +283,12 @@ static void each_allocation_may_fail(void **state)
     check(clReleaseKernel(p.kernel));
     check(clReleaseProgram(p.program));
     check(clReleaseMemObject(p.buffer));
+}
+
+/* What compiles allocates, too. */
+bool compiler_joined_within(void)
+{
+    return true;
 }
 
 int main(void)

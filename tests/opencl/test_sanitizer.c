@@ -351,24 +351,11 @@ static void lost_nested_work_is_reported_and_other_is_not(void **state)
     assert_true(run_file(*state, "tests/opencl/sanitizer/never_set.cl", "-cl-std=CL3.0 -fsanitize=lost", buffer) == 2);
 }
 
-/* Where the compiler is a part of the program. */
-__attribute__((weak)) void compiler_joined_apart(bool apart);
-
-static void compile_apart(bool apart)
-{
-    if (compiler_joined_apart) {
-        compiler_joined_apart(apart);
-    }
-}
-
-/* Of kernels and of the blocks that they enqueue. No sanitizer looks at how they are compiled, which would take a
- * minute: it sees the checks of races compiled by the tests above and below. */
+/* Of kernels and of the blocks that they enqueue. */
 static void races_of_nested_work_are_reported_and_their_twins_are_not(void **state)
 {
-    compile_apart(true);
     assert_true(run_file(*state, "tests/opencl/sanitizer/nested.cl", "-cl-std=CL3.0 -fsanitize=race,barrier", buffer) >=
                 20);
-    compile_apart(false);
 }
 
 /* The library's own kernels, which end events, are launched as they are. */
