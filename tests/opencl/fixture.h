@@ -31,6 +31,13 @@ struct fixture {
 int fixture_setup(void **state);
 int fixture_teardown(void **state);
 
+/* How often something is done; with a sanitizer, which takes ten times as long and sees it at once, less often. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define CL_ROUNDS(usual, sanitized) (sanitized)
+#else
+#define CL_ROUNDS(usual, sanitized) (usual)
+#endif
+
 #define cl_test(name, function)                               \
     {                                                         \
         name, function, fixture_setup, fixture_teardown, NULL \

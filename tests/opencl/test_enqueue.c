@@ -8,15 +8,6 @@
 #include "ppu/macros.h"
 #include "tests/opencl/enqueue_run.h"
 
-/* The thread sanitizer needs 25 s for all rounds of each of the two longest tests. */
-#ifdef __SANITIZE_THREAD__
-#define LARGE_ROUNDS 8
-#define FULL_ROUNDS 1
-#else
-#define LARGE_ROUNDS 40
-#define FULL_ROUNDS 2
-#endif
-
 /* ---- forms ---- */
 
 static void block_runs(void **state)
@@ -445,7 +436,7 @@ static void large_blocks_run(void **state)
                                   "}",
                                   CL3);
 
-    for (int round = 1; round <= LARGE_ROUNDS; round++) {
+    for (int round = 1; round <= CL_ROUNDS(40, 8); round++) {
         assert_int_equal(run_launch(run, 50, 50), CL_COMPLETE);
         for (int i = 0; i < 50; i++) {
             assert_int_equal(run->out[i], round * (40 * 10 * i + 10 * 39 * 40 / 2));
@@ -977,7 +968,7 @@ static void a_full_queue_is_told(void **state)
                     "}",
                     CL3 " -g");
 
-    for (int round = 0; round < FULL_ROUNDS; round++) {
+    for (int round = 0; round < CL_ROUNDS(2, 1); round++) {
         const cl_int before = run->out[0], accepted = run->out[1];
         assert_int_equal(run_launch(run, 1, 1), CL_COMPLETE);
         assert_int_equal(run->out[3], 0);

@@ -543,7 +543,7 @@ static void blocks_need_not_divide(void **state)
  */
 static void parted_lanes_meet(void **state)
 {
-    enum { TURNS = 1200, ITEMS = 512 };
+    enum { TURNS = CL_ROUNDS(1200, 300), ITEMS = 512 };
     static const char *const text =
         "kernel void k(global uint2 *out, global const uint *turns)\n"
         "{\n"

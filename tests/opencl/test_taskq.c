@@ -296,7 +296,7 @@ static const char blocks[] =
 static void blocks_are_entries(void **state)
 {
     static const cl_queue_properties entries[] = { 2, 32, 256 };
-    const size_t items = 150;
+    const size_t items = CL_ROUNDS(150, 60);
 
     for (size_t e = 0; e < 2 * PPU_ARRAY_SIZE(entries); e++) {
         struct taking taking = { .run = run_prepare(*state, blocks, CL3 " -g"), .do_ = functions(*state) };

@@ -174,7 +174,7 @@ static void wrong_sizes_of_rings(void **state)
     }
 }
 
-/* The queue has room for one piece: what makes 50 waits for room again and again, while the queue goes on. */
+/* The queue has room for one piece: what makes more waits for room again and again, while the queue goes on. */
 static void work_waits_for_room(void **state)
 {
     static const char source[] =
@@ -186,8 +186,9 @@ static void work_waits_for_room(void **state)
         "}\n"
         "kernel void k(global int *out, queue_t work) {\n"
         "    out[2] = enqueue_kernel(work, PPU_ENQUEUE_FLAGS_WORK, ndrange_1D(ITEMS, GROUP), ^{\n"
-        "        for (int i = 0; i < 50; i++) put(out, work); });\n"
+        "        for (int i = 0; i < PIECES; i++) put(out, work); });\n"
         "}";
+    const int pieces = CL_ROUNDS(50, 20);
     static const struct {
         int entries, items, group;
     } cases[] = { { 4, 1, 1 }, { 5, 3, 1 }, { 16, 64, 16 }, { 64, 200, 40 } };
@@ -196,12 +197,13 @@ static void work_waits_for_room(void **state)
     for (size_t i = 0; i < PPU_ARRAY_SIZE(cases); i++) {
         char text[sizeof(source) + 100];
         cl_command_queue work = NULL;
-        snprintf(text, sizeof(text), "#define ITEMS %d\n#define GROUP %d\n%s", cases[i].items, cases[i].group, source);
+        snprintf(text, sizeof(text), "#define ITEMS %d\n#define GROUP %d\n#define PIECES %d\n%s", cases[i].items,
+                 cases[i].group, pieces, source);
         struct run *run = prepare_work(state, text, (cl_queue_properties)cases[i].entries, &work);
         assert_int_equal(run_launch(run, 1, 1), CL_COMPLETE);
         assert_int_equal(run->out[2], 0);
         assert_int_equal(run->out[1], 0);
-        assert_int_equal(run->out[0], 50 * cases[i].items);
+        assert_int_equal(run->out[0], pieces * cases[i].items);
         waits += run->out[3];
         finish_work(run, work);
     }
