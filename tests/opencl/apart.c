@@ -157,9 +157,11 @@ static bool answer_request(FILE *request, enum ppu_compile_status *status, struc
     if (!name_answer(request, name)) {
         return false;
     }
-    FILE *kept = fopen(name, "r"), *answer = kept ? kept : memory_file("answer");
-    const bool done = answer && (kept || run_program(request, answer)) && read_answer(answer, status, image);
-    if (done && !kept) {
+    FILE *answer = fopen(name, "r");
+    const bool is_kept = !!answer;
+    answer = is_kept ? answer : memory_file("answer");
+    const bool done = answer && (is_kept || run_program(request, answer)) && read_answer(answer, status, image);
+    if (done && !is_kept) {
         keep_answer(answer, name);
     }
     if (answer) {
