@@ -54,21 +54,22 @@ static bool find_call(struct session *session, const struct loaded *loaded, uint
     return frames_is_call(loaded, *call, &target) && target == function.begin; /* memory may have been written over */
 }
 
-static uint32_t list_lane(struct session *session, const struct loaded *loaded, struct frame frames[INFO_DEPTH])
+static uint32_t list_lane(struct session *session, const struct loaded *loaded, struct frame *frames, uint32_t most)
 {
     struct info_frame inlined[INFO_DEPTH];
     uint32_t insn = session->focus.warp.pc, count = 0, here;
 
     do {
         here = info_frames(loaded->info, insn, inlined);
-        for (uint32_t i = 0; i < here && count < INFO_DEPTH; i++) {
+        for (uint32_t i = 0; i < here && count < most; i++) {
             frames[count++] = (struct frame){ inlined[i], insn, i };
         }
-    } while (here != 0 && count < INFO_DEPTH && find_call(session, loaded, insn, &insn));
+    } while (here != 0 && count < most && find_call(session, loaded, insn, &insn));
     return count;
 }
 
-uint32_t frames_list(struct session *session, struct frame frames[INFO_DEPTH])
+/* Each call is a request to the device, so no more are followed than are wanted. */
+static uint32_t list_most(struct session *session, struct frame *frames, uint32_t most)
 {
     const struct loaded *loaded = session_loaded(session);
     struct focus *focus = &session->focus;
@@ -80,19 +81,24 @@ uint32_t frames_list(struct session *session, struct frame frames[INFO_DEPTH])
     if (!session_is_active(&focus->warp, lane)) { /* it waits elsewhere: the function is that of those that are here */
         focus->lane = session_first_active(&focus->warp);
     }
-    const uint32_t count = list_lane(session, loaded, frames);
+    const uint32_t count = list_lane(session, loaded, frames, most);
     focus->lane = lane;
     return count;
+}
+
+uint32_t frames_list(struct session *session, struct frame frames[INFO_DEPTH])
+{
+    return list_most(session, frames, INFO_DEPTH);
 }
 
 bool frames_chosen(struct session *session, struct frame *frame)
 {
     struct frame frames[INFO_DEPTH];
-    const uint32_t count = frames_list(session, frames);
+    const uint32_t chosen = session->focus.frame;
 
-    if (session->focus.frame >= count) {
+    if (chosen >= INFO_DEPTH || list_most(session, frames, chosen + 1) <= chosen) {
         return false;
     }
-    *frame = frames[session->focus.frame];
+    *frame = frames[chosen];
     return true;
 }
