@@ -32,6 +32,7 @@ $$(eval $$(call ppu_test,qemu-$(1),tests/qemu/test_$(1).c tests/qemu/qemu.c,$$(Q
 endef
 
 $(eval $(call qemu_test,function))
+$(eval $(call qemu_test,requests))
 $(eval $(call qemu_test,mcu))
 $(eval $(call qemu_test,life))
 $(eval $(call qemu_test,snapshot))

@@ -299,6 +299,16 @@ const char *qemu_monitor(struct qemu *qemu, const char *line)
     return qemu_qmp(qemu, command);
 }
 
+void qemu_say(struct qemu *qemu, const void *bytes, size_t len)
+{
+    wire_send(&qemu->qtest, bytes, len);
+}
+
+const char *qemu_hear(struct qemu *qemu)
+{
+    return wire_line(&qemu->qtest);
+}
+
 /* One qtest command; the words after OK. */
 static const char *qtest(struct qemu *qemu, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

@@ -39,6 +39,11 @@ const char *qemu_qmp(struct qemu *qemu, const char *command);
 /* The same with a line for QEMU's monitor; the answer is what the monitor printed, as JSON string. */
 const char *qemu_monitor(struct qemu *qemu, const char *line);
 
+/* Sends bytes at the socket of qtest as they are. */
+void qemu_say(struct qemu *qemu, const void *bytes, size_t len);
+/* The next answer there, whatever it says, without its end; until the next call. */
+const char *qemu_hear(struct qemu *qemu);
+
 /* Memory as the machine's CPU sees it; len a multiple of 4. */
 uint32_t qemu_read(struct qemu *qemu, uint64_t address);
 void qemu_write(struct qemu *qemu, uint64_t address, uint32_t value);
