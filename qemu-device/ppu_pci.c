@@ -153,6 +153,16 @@ static bool bars_init(PPUState *s, Error **errp)
     return true;
 }
 
+/* Bytes of no capability are zeros for ever. QEMU would keep what is written there, for the next owner as well. */
+static void config_reserve(PCIDevice *pci)
+{
+    for (uint32_t i = PCI_CONFIG_HEADER_SIZE; i < pci_config_size(pci); i++) {
+        if (pci->used[i] == 0) {
+            pci->wmask[i] = 0;
+        }
+    }
+}
+
 /* ---- life ---- */
 
 static void vm_state_changed(void *opaque, bool running, RunState state)
@@ -211,6 +221,7 @@ static void ppu_realize(PCIDevice *pci, Error **errp)
         return;
     }
     pcie_cap_flr_init(pci);
+    config_reserve(pci);
     if (!ppu_remote_init(s, errp)) {
         return;
     }

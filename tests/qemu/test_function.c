@@ -222,6 +222,25 @@ static void random_writes(void **state)
     qemu_stop(qemu);
 }
 
+/* What one owner writes where there is no register must not wait for the next one. */
+static void reserved_config(void **state)
+{
+    struct qemu *qemu = qemu_start(two_ppus);
+    struct ppu ppu = ppu_map(qemu, 0);
+    const uint32_t msix = ppu_capability(&ppu, 0x11), express = ppu_capability(&ppu, 0x10);
+    (void)state;
+
+    for (uint32_t offset = 0x40; offset < 0x1000; offset += 4) {
+        if (!(offset - msix < 12) && !(offset - express < 0x3c)) {
+            qemu_write(qemu, ppu.config + offset, UINT32_MAX);
+            if (qemu_read(qemu, ppu.config + offset) != 0) {
+                fail_msg("configuration space keeps what is written at 0x%03x", offset);
+            }
+        }
+    }
+    qemu_stop(qemu);
+}
+
 static void expect_threads(const char *properties, const char *threads)
 {
     const char *args[] = { "--ppu", properties, NULL };
@@ -268,6 +287,7 @@ int main(void)
         { "unusable properties are refused with their name [A1]", properties_refused, NULL, NULL, NULL },
         { "a machine without room for the microcontrollers is refused [A8]", maxcpus_refused, NULL, NULL, NULL },
         { "a PPU is not hot-plugged [A1]", hotplug_refused, NULL, NULL, NULL },
+        { "configuration space keeps nothing where it has no register [A1]", reserved_config, NULL, NULL, NULL },
         { "random writes to every register leave a device that resets [A1]", random_writes, NULL, NULL, NULL },
     };
 
