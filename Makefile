@@ -13,7 +13,8 @@
 #       build/fuzz/tests/NAME, a libFuzzer program whose first source says what it is about (see tests/fuzz/README.md).
 #       `make fuzz T=NAME TIME=seconds` runs it; `make test` replays its corpus and does 500 more runs, as fuzz-NAME.
 #       FUZZ_OPTIONS_<name> = options of libFuzzer, FUZZ_LONG_<name> = those that `make fuzz` adds,
-#       FUZZ_SEEDS_<name> = files that are inputs as they are, FUZZ_TEST_RUNS_<name> = runs of the test instead of 500
+#       FUZZ_SEEDS_<name> = files that are inputs as they are, FUZZ_TEST_RUNS_<name> = runs of the test instead of 500,
+#       FUZZ_RUNTIME_<name> = what `make fuzz` and its like make first, RUNTIME_fuzz-<name> = what the test does
 #   $(eval $(call ppu_script_test,NAME,COMMAND,PREREQUISITES))
 #       any command that prints TAP; `make test` runs it after PREREQUISITES are made.
 #   $(eval $(call ppu_tool,NAME,SOURCES,CFLAGS,LIBS))
@@ -224,7 +225,7 @@ $(call ppu_program,fuzz,fuzz-$(1),$(2),$(3),$(4),$(BUILD)/fuzz/tests/$(1))
 FUZZ_PROGRAMS += $(BUILD)/fuzz/tests/$(1)
 FUZZ_LINES += $(1)$(tab)$(BUILD)/fuzz/tests/$(1)$(tab)$(firstword $(2))$(tab)$(FUZZ_OPTIONS_$(1))$(tab)$(FUZZ_LONG_$(1))$(tab)$(FUZZ_SEEDS_$(1))$$(newline)
 TIMEOUT_fuzz-$(1) := $(or $(TIMEOUT_fuzz-$(1)),180)
-$(call ppu_register_test,fuzz-$(1),tests/fuzz/run test $(FUZZ_TEST_RUNS_$(1):%=--runs %) $(1),fuzz-$(1),$(BUILD)/fuzz/tests/$(1) $(BUILD)/fuzz.list)
+$(call ppu_register_test,fuzz-$(1),tests/fuzz/run test $(FUZZ_TEST_RUNS_$(1):%=--runs %) $(1),fuzz-$(1),$(BUILD)/fuzz/tests/$(1) $(BUILD)/fuzz.list $(RUNTIME_fuzz-$(1)))
 endef
 
 define ppu_script_test
@@ -271,7 +272,7 @@ endef
 
 # Each after those whose variables it uses.
 PARTS := boot guest firmware qemu-device runtime compiler opencl tools device-lib demo examples experiments docs packaging
-TEST_PARTS := joined kernels api trace top bench compiler dap dbg debug device-core engine experiments firmware fuzz guest infra model native opencl qemu random remote runtime scale vfio
+TEST_PARTS := joined kernels api trace top bench compiler dap dbg debug device-core engine experiments firmware qemu fuzz guest infra model native opencl random remote runtime scale vfio
 include $(PARTS:%=%/build.mk) $(TEST_PARTS:%=tests/%/build.mk)
 
 $(foreach flags,$(filter FLAGS_%.c,$(.VARIABLES)),$(eval $(call ppu_source_flags,$(flags),$(call ppu_objects_of,$(flags:FLAGS_%=%)))))
@@ -353,7 +354,8 @@ bench: $(BENCH_TARGETS) ## run the benchmarks: a table, and build/bench.json (T=
 	$(Q)$(file >$(BUILD)/bench.list,$(BENCH_LINES))tests/bench/run --list $(BUILD)/bench.list --results $(BUILD)/bench.json
 
 # Without T= there is nothing to build: the targets are listed.
-FUZZ_WANTED := $(if $(filter fuzz%,$(MAKECMDGOALS)),$(filter $(if $(filter all,$(T)),%,$(addprefix $(BUILD)/fuzz/tests/,$(T))),$(FUZZ_PROGRAMS)))
+FUZZ_CHOSEN := $(filter $(if $(filter all,$(T)),%,$(addprefix $(BUILD)/fuzz/tests/,$(T))),$(FUZZ_PROGRAMS))
+FUZZ_WANTED := $(if $(filter fuzz%,$(MAKECMDGOALS)),$(FUZZ_CHOSEN) $(foreach target,$(notdir $(FUZZ_CHOSEN)),$(FUZZ_RUNTIME_$(target))))
 .PHONY: fuzz
 fuzz: $(FUZZ_WANTED) $(BUILD)/fuzz.list ## fuzz T=target (or several, or all) for TIME=seconds with JOBS=processes; without T: list them
 	$(Q)tests/fuzz/run $(if $(T),fuzz --time $(or $(TIME),60) --jobs $(or $(JOBS),1) $(T),list)

@@ -11,8 +11,7 @@
  * memory or make it work without a bound; a reset must bring all registers to what they are after each reset; and the
  * state of before must load again and run.
  *
- * Not here: what QEMU does before an access gets to the core (widths, the MSI-X table, the windows onto the MCU's
- * memories, configuration space but for bus mastering and the function-level reset).
+ * Not here: what QEMU does before an access gets to the core (the target `qemu`).
  */
 #include <stdlib.h>
 #include <string.h>
