@@ -28,6 +28,15 @@ static void must_come_from(const struct options *options, const char *text)
     }
 }
 
+/* An error comes last. A note before it shows the option that it is about, whatever that says. */
+static bool ends_with_error(const struct bytes *log)
+{
+    static const char note[] = " is another vendor's, and changes nothing here\n";
+    const size_t len = sizeof(note) - 1;
+
+    return log->len != 0 && (log->len < len || memcmp(log->at + log->len - len, note, len) != 0);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count)
 {
     char *text = malloc(count + 1);
@@ -42,9 +51,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count)
             fuzz_found("clang is given '%s'", options.word[i]);
         }
     }
-    bytes_add_zeros(&log, 1);
-    /* A note shows the option that it is about, whatever that says. */
-    if (!strstr(text, "error:") && (status == PPU_COMPILE_OK) == !!strstr((char *)log.at, "error:")) {
+    if ((status == PPU_COMPILE_OK) == ends_with_error(&log)) {
         fuzz_found("status %d with a log of %zu bytes", (int)status, log.len);
     }
     if (status == PPU_COMPILE_OK) {
