@@ -241,6 +241,14 @@ static bool reset_by_function(PCIDevice *pci)
     return pci_get_word(pci->config + pci->exp.exp_cap + PCI_EXP_DEVCTL) & PCI_EXP_DEVCTL_BCR_FLR;
 }
 
+/* What a guest has written to the second word of control, which QEMU's reset leaves. */
+static void config_reset(PCIDevice *pci)
+{
+    const uint32_t at = pci->exp.exp_cap + PCI_EXP_DEVCTL2;
+
+    pci_word_test_and_clear_mask(pci->config + at, pci_get_word(pci->wmask + at));
+}
+
 static void ppu_reset_hold(Object *obj, ResetType type)
 {
     PPUState *s = PPU(obj);
@@ -248,6 +256,7 @@ static void ppu_reset_hold(Object *obj, ResetType type)
     trace_ppu_reset(s->config.instance, reset_by_function(PCI_DEVICE(s)) ? "function-level reset" : "system");
     ppu_mailbox_serve(s); /* what was rung before ends with all else */
     core_reset(s->core);
+    config_reset(PCI_DEVICE(s));
 }
 
 static void ppu_reset_exit(Object *obj, ResetType type)

@@ -241,6 +241,33 @@ static void reserved_config(void **state)
     qemu_stop(qemu);
 }
 
+/* A function-level reset makes all of configuration space what it was at first. */
+static void config_after_reset(void **state)
+{
+    static uint32_t first[0x400];
+    struct qemu *qemu = qemu_start(two_ppus);
+    struct ppu ppu = ppu_map(qemu, 0);
+    const uint32_t control = ppu_capability(&ppu, 0x10) + 8;
+    (void)state;
+
+    ppu_function_level_reset(&ppu);
+    for (uint32_t offset = 0; offset < sizeof(first); offset += 4) {
+        first[offset / 4] = qemu_read(qemu, ppu.config + offset);
+    }
+    for (uint32_t offset = 0; offset < sizeof(first); offset += 4) {
+        qemu_write(qemu, ppu.config + offset, offset == control ? UINT32_MAX & ~0x8000u : UINT32_MAX);
+    }
+    ppu_function_level_reset(&ppu);
+    for (uint32_t offset = 0; offset < sizeof(first); offset += 4) {
+        const uint32_t word = qemu_read(qemu, ppu.config + offset);
+        if (word != first[offset / 4]) {
+            fail_msg("after a reset configuration space has 0x%08x at 0x%03x, and not 0x%08x", word, offset,
+                     first[offset / 4]);
+        }
+    }
+    qemu_stop(qemu);
+}
+
 static void expect_threads(const char *properties, const char *threads)
 {
     const char *args[] = { "--ppu", properties, NULL };
@@ -288,6 +315,8 @@ int main(void)
         { "a machine without room for the microcontrollers is refused [A8]", maxcpus_refused, NULL, NULL, NULL },
         { "a PPU is not hot-plugged [A1]", hotplug_refused, NULL, NULL, NULL },
         { "configuration space keeps nothing where it has no register [A1]", reserved_config, NULL, NULL, NULL },
+        { "a function-level reset undoes all that was written to configuration space [A1]", config_after_reset, NULL,
+          NULL, NULL },
         { "random writes to every register leave a device that resets [A1]", random_writes, NULL, NULL, NULL },
     };
 
