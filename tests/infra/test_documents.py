@@ -31,6 +31,7 @@ MISTAKES = {
     "a file that is nowhere": ("README.md", "see `two.c`", "README.md:8: names two.c"),
     "a function that is not there": ("README.md", "1. `src/one.c`: `get()` gets", "README.md:8: src/one.c has no get()"),
     "a file that a walk comes to twice": ("README.md", "1. `src/one.c`: `puts()`\n2. `src/one.c`: puts", "README.md:9: the walk"),
+    "a test that is not there": ("README.md", '`src/one.c`: "prints none"', 'README.md:8: src/one.c has no test "prints none"'),
     "a comment that names nothing": ("src/one.c", "/* As\n * two.h says. */", "src/one.c:5: a comment names two.h"),
     "a line comment that names nothing": ("src/one.h", "int a; // two.md", "src/one.h:2: a comment names two.md"),
 }
