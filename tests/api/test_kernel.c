@@ -820,7 +820,7 @@ int main(void)
         api_test("an endless kernel can be reset and destroyed away [A3]", endless),
         api_test("a barrier over a co-resident grid", grid_barrier),
         api_test("a co-resident grid that does not fit is refused [A11]", grid_too_large_for_once),
-        api_test("bad launch arguments are refused by the library [A7]", launch_arguments),
+        api_test("bad launch arguments are refused by the library", launch_arguments),
     };
 
     return cmocka_run_group_tests(tests, api_machine_setup, api_machine_teardown);

@@ -352,7 +352,7 @@ int main(void)
         api_test("random ring entries execute or fault [A2]", random_entries),
         api_test("random doorbell writes harm one channel at most [A2]", random_puts),
         api_test("random task descriptors run or fault [A11]", random_descriptors),
-        api_test("random code runs or faults [A7]", random_code),
+        api_test("random code runs or faults", random_code),
         api_test("a failure injected at every walk, copy and allocation is told [A9]", injected_failures),
         api_test("creation that fails for want of a record is refused, then works [A2, A9]", failed_creation),
         api_test("event rings of one entry stall and lose nothing [B1]", smallest_rings),

@@ -273,7 +273,7 @@ static bool run_wanted(struct device *device, const struct options *options)
         if (is_wanted(options, f)) {
             struct found found = run_function(device, f, options->step);
             bool good = found.worst <= (double)f->ulp + 0.5;
-            printf("%sok %u - %s is within %.2f ulp, at %a [A7]\n", good ? "" : "not ", ++done, f->name, found.worst,
+            printf("%sok %u - %s is within %.2f ulp, at %a\n", good ? "" : "not ", ++done, f->name, found.worst,
                    (double)found.at);
             fflush(stdout);
             missed += !good;

@@ -305,9 +305,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         { "indexes of all kinds reach their elements [A7]", addresses, device_setup, device_teardown, NULL },
-        { "who needs small ids says so [A7]", small_ids, device_setup, device_teardown, NULL },
+        { "who needs small ids says so", small_ids, device_setup, device_teardown, NULL },
         { "who has no loop gains from large work-groups", gains, device_setup, device_teardown, NULL },
-        { "only who cannot see its group lets launches be cut [A7]", cuts, device_setup, device_teardown, NULL },
+        { "only who cannot see its group lets launches be cut", cuts, device_setup, device_teardown, NULL },
     };
 
     return cmocka_run_group_tests_name("compiler: addresses", tests, NULL, NULL);

@@ -572,13 +572,13 @@ static void undefined(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        { "integer functions of every type are exact [A7]", integers, device_setup, device_teardown, NULL },
-        { "conversions round and saturate as asked [A7]", conversions, device_setup, device_teardown, NULL },
+        { "integer functions of every type are exact", integers, device_setup, device_teardown, NULL },
+        { "conversions round and saturate as asked", conversions, device_setup, device_teardown, NULL },
         { "doubles become floats rounded in each direction, with their signs", doubles, device_setup, device_teardown,
           NULL },
-        { "division by zero and of the smallest number by -1 touches nothing else [A7]", divisions, device_setup,
+        { "division by zero and of the smallest number by -1 touches nothing else", divisions, device_setup,
           device_teardown, NULL },
-        { "what LLVM leaves undefined has a value [A7]", undefined, device_setup, device_teardown, NULL },
+        { "what LLVM leaves undefined has a value", undefined, device_setup, device_teardown, NULL },
     };
 
     return cmocka_run_group_tests_name("compiler: integers", tests, NULL, NULL);

@@ -917,9 +917,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         { "structures, vectors, address spaces, atomics, printf, halves [A7]", language, device_setup, device_teardown,
           NULL },
-        { "more uniform values than scalar registers [A7]", uniforms, device_setup, device_teardown, NULL },
+        { "more uniform values than scalar registers", uniforms, device_setup, device_teardown, NULL },
         { "functions that are called, also where lanes parted [E12]", calls, device_setup, device_teardown, NULL },
-        { "the image says which arguments' memory is read, written, escapes, and which end loops [F1][F5]", references,
+        { "the image says which arguments' memory is read, written, escapes, and which end loops [F1]", references,
           device_setup, device_teardown, NULL },
         { "the image says how memory is indexed, and whether work-items keep apart [F1][F8]", forms, device_setup,
           device_teardown, NULL },

@@ -195,7 +195,7 @@ static void verifier(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        { "the verifier names what is wrong [A7]", verifier, NULL, NULL, NULL },
+        { "the verifier names what is wrong", verifier, NULL, NULL, NULL },
     };
 
     return cmocka_run_group_tests_name("compiler: verifier", tests, NULL, NULL);

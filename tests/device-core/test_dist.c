@@ -1203,10 +1203,10 @@ int main(void)
         { "scribbled TMD copies do no harm, on threads [A11]", scribbled_copies, setup_threads, teardown, NULL },
         { "every flush is answered in order, in slices [A9]", flushes_are_answered, setup_slices, teardown, NULL },
         { "every flush is answered in order, on threads [A9]", flushes_are_answered, setup_threads, teardown, NULL },
-        { "reset under load, in slices [A1]", reset_under_load, setup_slices, teardown, NULL },
-        { "reset under load, on threads [A1]", reset_under_load, setup_threads, teardown, NULL },
-        { "pause stands still, in slices [A1]", pause_stands_still, setup_slices, teardown, NULL },
-        { "pause stands still, on threads [A1]", pause_stands_still, setup_threads, teardown, NULL },
+        { "reset under load, in slices", reset_under_load, setup_slices, teardown, NULL },
+        { "reset under load, on threads", reset_under_load, setup_threads, teardown, NULL },
+        { "pause stands still, in slices", pause_stands_still, setup_slices, teardown, NULL },
+        { "pause stands still, on threads", pause_stands_still, setup_threads, teardown, NULL },
     };
 
     return cmocka_run_group_tests_name("device core: slots", tests, NULL, NULL);

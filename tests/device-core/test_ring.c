@@ -445,19 +445,19 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         { "records of warps are asked for, for a time", warps_are_asked_for, setup, teardown, NULL },
-        { "a ring agrees with a queue, also where indices wrap [A1]", model, setup, teardown, NULL },
-        { "the event line rises when a ring was empty [A1]", interrupt_on_first, setup, teardown, NULL },
-        { "a scribbled head never leads outside the ring [A1]", head_is_not_believed, setup, teardown, NULL },
-        { "a head beyond the tail is a device error [A1]", head_beyond_tail_is_an_error, setup, teardown, NULL },
-        { "a ring sized too small is a device error [A1]", worst_case_ring_overrun, setup, teardown, NULL },
-        { "without a ring warps stall and others are device errors [A1]", no_ring, setup, teardown, NULL },
-        { "unusable rings are refused [A1]", unusable_rings, setup, teardown, NULL },
-        { "the hook makes start, fault and token rings smaller [A1]", limit_hook, setup, teardown, NULL },
-        { "many producers lose nothing [A1]", producers_lose_nothing, setup, teardown, NULL },
-        { "trace records wrap and name their number [A1]", trace_records, setup, teardown, NULL },
-        { "marks of the firmware are recorded [A1]", mark_is_recorded, setup, teardown, NULL },
-        { "records of the firmware are written by the device [A1]", firmware_records, setup, teardown, NULL },
-        { "unusable rings for them are refused [A1]", unusable_firmware_rings, setup, teardown, NULL },
+        { "a ring agrees with a queue, also where indices wrap", model, setup, teardown, NULL },
+        { "the event line rises when a ring was empty", interrupt_on_first, setup, teardown, NULL },
+        { "a scribbled head never leads outside the ring", head_is_not_believed, setup, teardown, NULL },
+        { "a head beyond the tail is a device error", head_beyond_tail_is_an_error, setup, teardown, NULL },
+        { "a ring sized too small is a device error", worst_case_ring_overrun, setup, teardown, NULL },
+        { "without a ring warps stall and others are device errors", no_ring, setup, teardown, NULL },
+        { "unusable rings are refused", unusable_rings, setup, teardown, NULL },
+        { "the hook makes start, fault and token rings smaller", limit_hook, setup, teardown, NULL },
+        { "many producers lose nothing", producers_lose_nothing, setup, teardown, NULL },
+        { "trace records wrap and name their number", trace_records, setup, teardown, NULL },
+        { "marks of the firmware are recorded", mark_is_recorded, setup, teardown, NULL },
+        { "records of the firmware are written by the device", firmware_records, setup, teardown, NULL },
+        { "unusable rings for them are refused", unusable_firmware_rings, setup, teardown, NULL },
     };
 
     return cmocka_run_group_tests_name("device core: rings", tests, NULL, NULL);

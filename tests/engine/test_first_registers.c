@@ -90,7 +90,7 @@ static void registers_begin_as_zeros(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        { "registers begin as zeros, whatever was there [A7]", registers_begin_as_zeros, rig_setup_slices, rig_teardown,
+        { "registers begin as zeros, whatever was there", registers_begin_as_zeros, rig_setup_slices, rig_teardown,
           NULL },
     };
 

@@ -248,8 +248,7 @@ int main(void)
         { "warps that moved go on where they were [B7]", warps_that_moved_are_not_fresh, rig_setup_slices, rig_teardown,
           NULL },
         { "code that changed is seen by warps that begin [A11]", code_that_changed_is_seen, NULL, NULL, NULL },
-        { "faults name the instruction and the CTA [A7]", faults_name_their_location, rig_setup_slices, rig_teardown,
-          NULL },
+        { "faults name the instruction and the CTA", faults_name_their_location, rig_setup_slices, rig_teardown, NULL },
     };
 
     return cmocka_run_group_tests_name("engine: prologues", tests, NULL, NULL);

@@ -166,9 +166,9 @@ static void random_lies_do_no_harm(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        { "a snapshot in the middle of everything is loaded [A1]", the_truth_is_loaded, NULL, NULL, NULL },
-        { "snapshots that lie about one thing are refused, and say where [A1]", lies_are_refused, NULL, NULL, NULL },
-        { "snapshots that lie at random do no harm [A1]", random_lies_do_no_harm, NULL, NULL, NULL },
+        { "a snapshot in the middle of everything is loaded", the_truth_is_loaded, NULL, NULL, NULL },
+        { "snapshots that lie about one thing are refused, and say where", lies_are_refused, NULL, NULL, NULL },
+        { "snapshots that lie at random do no harm", random_lies_do_no_harm, NULL, NULL, NULL },
     };
 
     return cmocka_run_group_tests_name("engine: snapshots that lie", tests, NULL, NULL);

@@ -387,14 +387,14 @@ static void gives_up_rights(void **state)
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        { "without a request there is not even a folder [A7]", nothing_without_a_request, NULL, NULL, NULL },
-        { "a translation is kept for the next process, as it was written [A7]", kept_for_the_next, clean, NULL, NULL },
-        { "what is translated for tests is not kept [A7]", only_what_pays, clean, NULL, NULL },
-        { "without a cache nothing is kept [A7]", kept_by_nobody, clean, NULL, NULL },
-        { "requests that are none are told so [A7]", requests_that_are_none, clean, NULL, NULL },
-        { "a module that is not there is told [A7]", without_a_module, clean, NULL, NULL },
-        { "loops that make no sense end nothing [A7]", hostile_loops, clean, NULL, NULL },
-        { "the program gives up rights, and all calls but some [A7]", gives_up_rights, clean, NULL, NULL },
+        { "without a request there is not even a folder", nothing_without_a_request, NULL, NULL, NULL },
+        { "a translation is kept for the next process, as it was written", kept_for_the_next, clean, NULL, NULL },
+        { "what is translated for tests is not kept", only_what_pays, clean, NULL, NULL },
+        { "without a cache nothing is kept", kept_by_nobody, clean, NULL, NULL },
+        { "requests that are none are told so", requests_that_are_none, clean, NULL, NULL },
+        { "a module that is not there is told", without_a_module, clean, NULL, NULL },
+        { "loops that make no sense end nothing", hostile_loops, clean, NULL, NULL },
+        { "the program gives up rights, and all calls but some", gives_up_rights, clean, NULL, NULL },
     };
 
     return cmocka_run_group_tests(tests, setup, teardown);

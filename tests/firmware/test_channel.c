@@ -849,7 +849,7 @@ int main(void)
         TEST("a launch makes a status of its task [B5]", a_launch_makes_a_status),
         TEST("priorities, head insertion and the channel's cap [A3] [A4]", priorities_and_head),
         TEST("wait for idle covers tasks and copies [C8]", wait_idle_waits),
-        TEST("the interrupt method raises the channel's vector [A1]", interrupt_raises),
+        TEST("the interrupt method raises the channel's vector", interrupt_raises),
         TEST("a task's fault ends its channel's work and no other [A9]", fault_of_a_task),
         TEST("a fault is reported although its slot ended first [A9]", fault_is_found_before_its_end),
         TEST("reset is answered when nothing runs any more [A2]", reset_waits_for_the_kill),

@@ -40,8 +40,8 @@ def main():
     failed = 0
     for number, name in enumerate(sys.argv[1:], 1):
         found = problem(Path(name))
-        print("%sok %d - the %s image is whole and its header says so [A1]" % ("not " if found else "", number,
-                                                                               Path(name).name))
+        print("%sok %d - the %s image is whole and its header says so" %
+              ("not " if found else "", number, Path(name).name))
         if found:
             print("# %s/ppufw.bin %s" % (name, found))
             failed = 1

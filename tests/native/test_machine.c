@@ -385,17 +385,17 @@ static void qemu_is_confined(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        { "a launcher that is not there is named [A1]", no_launcher, NULL, NULL, NULL },
-        { "a property that QEMU refuses is told [A1]", bad_property, NULL, NULL, NULL },
-        { "machines that cannot be are refused [A1]", bad_options, NULL, NULL, NULL },
+        { "a launcher that is not there is named", no_launcher, NULL, NULL, NULL },
+        { "a property that QEMU refuses is told", bad_property, NULL, NULL, NULL },
+        { "machines that cannot be are refused", bad_options, NULL, NULL, NULL },
         { "two PPUs of different size work in one machine [A8]", two_ppus, NULL, NULL, NULL },
         { "a machine has the VRAM that PPU_VRAM says [A1]", vram_is_what_is_asked_for, NULL, NULL, NULL },
-        { "a reset makes zeros of what was written in 64 GiB of VRAM [A1]", reset_clears_what_was_written, NULL, NULL,
+        { "a reset makes zeros of what was written in 64 GiB of VRAM", reset_clears_what_was_written, NULL, NULL,
           NULL },
         { "the device looks for work while waits are short, else it sleeps [A3]", looks_while_waits_are_short, NULL,
           NULL, NULL },
-        { "a QEMU that dies is a lost device [A1]", qemu_dies, NULL, NULL, NULL },
-        { "QEMU ends with its machine [A1]", stop_ends_qemu, NULL, NULL, NULL },
+        { "a QEMU that dies is a lost device", qemu_dies, NULL, NULL, NULL },
+        { "QEMU ends with its machine", stop_ends_qemu, NULL, NULL, NULL },
         { "QEMU is confined", qemu_is_confined, NULL, NULL, NULL },
         { "a child of the process has not the device's memory", children_have_no_device, NULL, NULL, NULL },
     };

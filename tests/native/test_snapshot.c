@@ -871,10 +871,8 @@ static void in_a_list(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        { "a kernel goes back and ends with the same bits, again and again [A1]", same_process, box_make, box_remove,
-          NULL },
-        { "a kernel goes on in a new process and ends with the same bits [A1]", new_process, box_make, box_remove,
-          NULL },
+        { "a kernel goes back and ends with the same bits, again and again", same_process, box_make, box_remove, NULL },
+        { "a kernel goes on in a new process and ends with the same bits", new_process, box_make, box_remove, NULL },
         { "a tree of tasks goes back to any place and ends with the same bits [B1 B5 B7]", in_a_tree, box_make,
           box_remove, NULL },
         { "a tree whose CTAs wait for their own children goes back to any place [B3 B7]", in_a_tree_of_ctas, box_make,

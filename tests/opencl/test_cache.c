@@ -653,18 +653,18 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cache_test("what is kept is found again, and is the user's alone [F5]", kept),
-        cache_test("with raised privileges there is no cache [F5]", no_variables_when_privileged),
-        cache_test("links are followed at no level [F5]", links_are_not_followed),
-        cache_test("what others may write to is not used [F5]", others_may_not_write),
-        cache_test("what another user owns is not used [F5]", owners_must_be_the_user),
-        cache_test("each bit of an entry counts, and its length [F5]", each_bit_counts),
+        cache_test("with raised privileges there is no cache", no_variables_when_privileged),
+        cache_test("links are followed at no level", links_are_not_followed),
+        cache_test("what others may write to is not used", others_may_not_write),
+        cache_test("what another user owns is not used", owners_must_be_the_user),
+        cache_test("each bit of an entry counts, and its length", each_bit_counts),
         cache_test("an entry under another's name is none [F5]", entries_do_not_change_names),
         cache_test("without its key an entry is none [F5]", keys_decide),
-        cache_test("a folder that cannot be written to can be read [F5]", folders_may_be_read_only),
-        cache_test("the n-th call fails, the disk full: nothing wrong is found, nothing stays [F5]", calls_may_fail),
-        cache_test("what was not used for the longest time goes when there is no room [F5]", oldest_go),
-        cache_test("processes share it at the same time [F5]", processes_share_it),
-        cache_test("sources that depend on more are not kept [F5]", what_depends_on_more),
+        cache_test("a folder that cannot be written to can be read", folders_may_be_read_only),
+        cache_test("the n-th call fails, the disk full: nothing wrong is found, nothing stays", calls_may_fail),
+        cache_test("what was not used for the longest time goes when there is no room", oldest_go),
+        cache_test("processes share it at the same time", processes_share_it),
+        cache_test("sources that depend on more are not kept", what_depends_on_more),
         cache_test("a tag is of its kind and its parts [F5]", tags_are_of_one_kind),
     };
 

@@ -80,7 +80,7 @@ def test_machine_ends():
 
 
 tap.main([
-    ("the first use starts a machine, which ends with the program, killed or not [A1]", test_machine_ends),
+    ("the first use starts a machine, which ends with the program, killed or not", test_machine_ends),
     ("exit() waits for threads that compile before it does what LLVM asked for [F6]", test_order),
     ("a program ends well whenever it ends while LLVM is loaded or used [F6]", test_ends),
 ])

@@ -594,7 +594,7 @@ int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cl_test("collective functions of work-groups, of every type and size", work_groups_collect),
-        cl_test("collective functions of half [A7]", halves_collect),
+        cl_test("collective functions of half", halves_collect),
         cl_test("lanes that chance has parted meet in collective functions [E11]", parted_lanes_meet),
         cl_test("work-groups need not divide the range", ranges_need_not_be_divided),
         cl_test("a program that promises work-groups of one size has them", promises_are_kept),

@@ -315,7 +315,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cl_test("structures are passed by value to functions that are called", structures_are_passed_by_value),
         cl_test("kernels may begin with a yield, or a call of what yields [E8]", kernels_begin_with_a_yield),
-        cl_test("zeros keep their signs in functions of double [A7]", zeros_keep_their_signs),
+        cl_test("zeros keep their signs in functions of double", zeros_keep_their_signs),
         cl_test("atomics of the extensions have 64 bits", old_atomics_have_64_bits),
         cl_test("arguments narrower than a word are read", narrow_arguments_are_read),
         cl_test("halves are loaded from constant memory", halves_come_from_constant_memory),

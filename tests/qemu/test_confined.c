@@ -230,7 +230,7 @@ int main(void)
         { "it is refused programs, networks, sockets and files of others", is_refused, NULL, NULL, NULL },
         { "it may touch the files that options name", named_files_are_there, NULL, NULL, NULL },
         { "all of it is kept only if asked for", only_if_asked, NULL, NULL, NULL },
-        { "PSCI of a guest does not find the microcontroller [A1]", psci_does_not_find_the_mcu, NULL, NULL, NULL },
+        { "PSCI of a guest does not find the microcontroller", psci_does_not_find_the_mcu, NULL, NULL, NULL },
     };
 
     return cmocka_run_group_tests_name("QEMU confined", tests, make_folder, remove_folder);

@@ -116,7 +116,7 @@ int main(void)
     static const struct CMUnitTest tests[] = {
         { "gdb sees two microcontrollers and the host as processes [A8]", processes, make_socket_path, remove_socket,
           NULL },
-        { "gdb stops the firmware at a breakpoint and lets it go on [A1]", breakpoint, make_socket_path, remove_socket,
+        { "gdb stops the firmware at a breakpoint and lets it go on", breakpoint, make_socket_path, remove_socket,
           NULL },
     };
 

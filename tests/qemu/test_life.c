@@ -245,15 +245,15 @@ static void ends_when_the_client_is_killed(void **state)
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        { "stop and cont stop and continue a busy MCU [A1]", stop_and_go, NULL, NULL, NULL },
-        { "the MCU is held and released in a stopped machine [A1]", control_while_stopped, NULL, NULL, NULL },
+        { "stop and cont stop and continue a busy MCU", stop_and_go, NULL, NULL, NULL },
+        { "the MCU is held and released in a stopped machine", control_while_stopped, NULL, NULL, NULL },
         { "function-level reset under load brings back a working PPU [A1]", function_level_reset, NULL, NULL, NULL },
-        { "system reset under load brings back a working PPU [A1]", system_reset, NULL, NULL, NULL },
-        { "DEVICE_RESET under load brings back a working PPU [A1]", register_reset, NULL, NULL, NULL },
-        { "resets and releases in a row end as the last one says [A1]", reset_races, NULL, NULL, NULL },
-        { "autostart starts the firmware after each reset [A1]", autostart, NULL, NULL, NULL },
-        { "QEMU ends when its client closes the life line [A1]", ends_when_the_client_closes, NULL, NULL, NULL },
-        { "QEMU ends when its client is killed [A1]", ends_when_the_client_is_killed, NULL, NULL, NULL },
+        { "system reset under load brings back a working PPU", system_reset, NULL, NULL, NULL },
+        { "DEVICE_RESET under load brings back a working PPU", register_reset, NULL, NULL, NULL },
+        { "resets and releases in a row end as the last one says", reset_races, NULL, NULL, NULL },
+        { "autostart starts the firmware after each reset", autostart, NULL, NULL, NULL },
+        { "QEMU ends when its client closes the life line", ends_when_the_client_closes, NULL, NULL, NULL },
+        { "QEMU ends when its client is killed", ends_when_the_client_is_killed, NULL, NULL, NULL },
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -146,10 +146,10 @@ static void fewer_bytes(void **state)
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        { "requests that are none are answered, and the next is carried out [A1]", malformed, NULL, NULL, NULL },
-        { "a request with a zero byte is answered, and the next is carried out [A1]", no_text, NULL, NULL, NULL },
-        { "of a line that is too long QEMU keeps no more than of the longest [A1]", long_lines, NULL, NULL, NULL },
-        { "a write with fewer bytes than it says writes those [A1]", fewer_bytes, NULL, NULL, NULL },
+        { "requests that are none are answered, and the next is carried out", malformed, NULL, NULL, NULL },
+        { "a request with a zero byte is answered, and the next is carried out", no_text, NULL, NULL, NULL },
+        { "of a line that is too long QEMU keeps no more than of the longest", long_lines, NULL, NULL, NULL },
+        { "a write with fewer bytes than it says writes those", fewer_bytes, NULL, NULL, NULL },
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -227,12 +227,12 @@ static void wrong_machine_refused(void **state)
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        { "a busy MCU goes back and goes on in the same process [A1]", busy_same_process, make_file_name, remove_file,
+        { "a busy MCU goes back and goes on in the same process", busy_same_process, make_file_name, remove_file,
           NULL },
-        { "a busy MCU goes on in a new process [A1]", busy_new_process, make_file_name, remove_file, NULL },
-        { "the function is whole in a new process [A1]", idle_new_process, make_file_name, remove_file, NULL },
-        { "a held MCU is held after the load [A1]", held_stays_held, make_file_name, remove_file, NULL },
-        { "a locked-up MCU can be started after the load [A1]", locked_up_stays_locked_up, make_file_name, remove_file,
+        { "a busy MCU goes on in a new process", busy_new_process, make_file_name, remove_file, NULL },
+        { "the function is whole in a new process", idle_new_process, make_file_name, remove_file, NULL },
+        { "a held MCU is held after the load", held_stays_held, make_file_name, remove_file, NULL },
+        { "a locked-up MCU can be started after the load", locked_up_stays_locked_up, make_file_name, remove_file,
           NULL },
         { "another machine's snapshot is refused [A1, A8]", wrong_machine_refused, make_file_name, remove_file, NULL },
     };

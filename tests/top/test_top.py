@@ -232,7 +232,7 @@ def main():
             ("GPCs have their SMs' CTAs, and what their caches found [A1]", lambda: gpcs(worker)),
             ("text, with and without options", lambda: text_forms(worker)),
             ("the screen: keys, 40 columns, another size", lambda: screen(worker)),
-            ("256 SMs in 64 GPCs fit on a terminal [A1]", largest_machine),
+            ("256 SMs in 64 GPCs fit on a terminal", largest_machine),
             ("a stream of samples ends with its process", stream_of_samples),
             ("a device that goes away while it is shown", a_device_that_goes_away),
             ("a process that was killed", a_machine_that_was_killed),

@@ -199,10 +199,10 @@ int main(void)
         { "PPUs are found among other functions [A1]", ppus_are_found_among_other_functions, tree_setup, tree_teardown,
           NULL },
         { "machine without PCI has no PPU [A1]", machine_without_pci_has_no_ppu, tree_setup, tree_teardown, NULL },
-        { "group that is no number is none [A1]", group_that_is_no_number_is_none, tree_setup, tree_teardown, NULL },
-        { "what is wrong with a function is said [A1]", what_is_wrong_with_a_function_is_said, tree_setup,
-          tree_teardown, NULL },
-        { "holder of a file is found [A1]", holder_of_a_file_is_found, tree_setup, tree_teardown, NULL },
+        { "group that is no number is none", group_that_is_no_number_is_none, tree_setup, tree_teardown, NULL },
+        { "what is wrong with a function is said", what_is_wrong_with_a_function_is_said, tree_setup, tree_teardown,
+          NULL },
+        { "holder of a file is found", holder_of_a_file_is_found, tree_setup, tree_teardown, NULL },
     };
 
     return cmocka_run_group_tests_name("vfio-function", tests, NULL, NULL);
