@@ -196,7 +196,6 @@ static const struct location {
     [PPU_LOCATION_RING] = { "serve a channel", NULL },
     [PPU_LOCATION_COPY] = { "copy", NULL },
     [PPU_LOCATION_REQUEST] = { "carry out a request", NULL },
-    [PPU_LOCATION_DEVICE] = { "run the firmware", NULL },
 };
 
 /* A block's fault without a word of it is one of a task that had been launched before, or by a thread. */

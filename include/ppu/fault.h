@@ -16,7 +16,6 @@ enum ppu_fault_scope {
     PPU_SCOPE_NONE = 0,
     PPU_SCOPE_TASK = 1,
     PPU_SCOPE_CHANNEL = 2,
-    PPU_SCOPE_DEVICE = 3,
 };
 
 /*
@@ -33,7 +32,6 @@ enum ppu_fault_location {
     PPU_LOCATION_RING = 6,    /* the channel */
     PPU_LOCATION_COPY = 7,    /* a descriptor of the copy engine; only the firmware sees it */
     PPU_LOCATION_REQUEST = 8, /* an admin request: the one that is answered */
-    PPU_LOCATION_DEVICE = 9,  /* the firmware: its crash record */
 };
 
 #define PPU_NO_CHANNEL 0xffffffffu

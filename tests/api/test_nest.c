@@ -157,6 +157,7 @@ static void needs_a_nest(void **state)
 
     assert_int_equal(api_run(api, kernel, 1, 32, &params, sizeof(params)), PPU_ERR_BAD_TMD);
     assert_int_equal(ppu_channel_error(api->channel, &error), PPU_ERR_BAD_TMD);
+    assert_int_equal(error.record.code, PPU_FAULT_TMD_NEST);
     check(ppu_context_nest(api->context, NULL));
     assert_int_equal(ppu_context_nest(api->context, NULL), PPU_ERR_BUSY);
 }
