@@ -9,7 +9,9 @@
 
 #include <cmocka.h>
 
+#include "firmware/nest.h"
 #include "firmware/quota.h"
+#include "firmware/task.h"
 #include "ppu/macros.h"
 #include "ppu/taskq.h"
 #include "ppu/workq.h"
@@ -69,18 +71,32 @@ static uint16_t take_queue(uint32_t context)
     return mock_admin(PPU_ADMIN_TASKQ_OPEN, arg, 4).status;
 }
 
+/* The queue lies in the `number`th MiB of the heap; all address spaces map all of it. */
+static struct ppu_admin_msg create_workq(uint32_t context, uint32_t number)
+{
+    const uint32_t vram = mock_info()->heap_base + number * PPU_MIB;
+    const uint64_t va = MOCK_VRAM_VA + vram;
+    const uint32_t arg[] = { context, (uint32_t)va, (uint32_t)(va >> 32), vram, 4, 128, 0, 0, 0 };
+    return mock_admin(PPU_ADMIN_WORKQ_CREATE, arg, 9);
+}
+
 static uint16_t take_workq(uint32_t context)
 {
-    const uint64_t va = MOCK_VRAM_VA + mock_info()->heap_base;
-    const uint32_t arg[] = { context, (uint32_t)va, (uint32_t)(va >> 32), mock_info()->heap_base, 4, 128, 0, 0, 0 };
-    return mock_admin(PPU_ADMIN_WORKQ_CREATE, arg, 9).status;
+    return create_workq(context, 0).status;
+}
+
+/* A nest of so many records in the `number`th MiB. */
+static uint16_t open_nest(uint32_t context, uint32_t number, uint32_t tasks)
+{
+    const uint32_t vram = mock_info()->heap_base + number * PPU_MIB;
+    const uint64_t va = MOCK_VRAM_VA + vram;
+    const uint32_t arg[] = { context, (uint32_t)va, (uint32_t)(va >> 32), vram, tasks, 1 };
+    return mock_admin(PPU_ADMIN_NEST_OPEN, arg, PPU_ARRAY_SIZE(arg)).status;
 }
 
 static uint16_t take_nest(uint32_t context)
 {
-    const uint64_t va = MOCK_VRAM_VA + mock_info()->heap_base;
-    const uint32_t arg[] = { context, (uint32_t)va, (uint32_t)(va >> 32), mock_info()->heap_base, 128, 1 };
-    return mock_admin(PPU_ADMIN_NEST_OPEN, arg, PPU_ARRAY_SIZE(arg)).status;
+    return open_nest(context, 0, 128);
 }
 
 /* ---- tests ---- */
@@ -151,6 +167,35 @@ static void a_nest_within_its_quota(void **state)
     assert_int_equal(held(flood, PPU_RESOURCE_NEST_TASKS), 128);
     assert_int_equal(mock_admin(PPU_ADMIN_CONTEXT_DESTROY, &flood, 1).status, 0);
     assert_int_equal(quota_pools[PPU_RESOURCE_NEST_TASKS].free, total(PPU_RESOURCE_NEST_TASKS));
+}
+
+/* The first context asks for the largest nest there is, then for smaller ones. */
+static void take_largest_nest(uint32_t context)
+{
+    uint32_t tasks = PPU_NEST_MAX_TASKS;
+    while (tasks > PPU_NEST_MIN_TASKS && open_nest(context, 0, tasks) != 0) {
+        tasks /= 2;
+    }
+    assert_int_equal(open_nest(context, 0, PPU_NEST_MIN_TASKS), PPU_FAULT_IN_USE);
+}
+
+/* Nothing is kept for who has no nest: only the quotas of the others leave records. */
+static void a_nest_for_each(void **state)
+{
+    (void)state;
+    const uint32_t all = total(PPU_RESOURCE_NEST_TASKS);
+    assert_true(PPU_IS_POWER_OF_TWO(all));
+    take_largest_nest(flood);
+    assert_int_equal(held(flood, PPU_RESOURCE_NEST_TASKS), all);
+    assert_int_equal(open_nest(other, 2, PPU_NEST_MIN_TASKS), PPU_FAULT_NO_RESOURCE);
+
+    mock_teardown(NULL);
+    setup(NULL);
+    assert_int_equal(set(flood, PPU_RESOURCE_NEST_TASKS, all / 2), 0);
+    take_largest_nest(flood);
+    assert_int_equal(held(flood, PPU_RESOURCE_NEST_TASKS), all / 2);
+    assert_int_equal(open_nest(other, 2, all / 2), 0);
+    assert_int_equal(held(other, PPU_RESOURCE_NEST_TASKS), all / 2);
 }
 
 /* Launches so many tasks, in blocks of some, as far as the channel gets. */
@@ -249,6 +294,218 @@ static void a_copy_for_each(void **state)
     assert_int_equal(quota_pools[PPU_RESOURCE_COPIES].free, total(PPU_RESOURCE_COPIES));
 }
 
+static void a_quota_of_copies(void **state)
+{
+    (void)state;
+    struct stream s = stream_open(flood, 0, ENTRIES, 7, 0);
+    struct stream t = stream_open(other, 1, ENTRIES, 0, 0);
+    assert_int_equal(set(flood, PPU_RESOURCE_COPIES, 3), 0);
+    for (uint32_t i = 0; i < 10; i++) {
+        stream_copy(&s, AREA_VA, AREA_VA + 256, 64);
+    }
+    stream_submit(&s);
+    assert_int_equal(pending(&s), 3);
+    assert_int_equal(held(flood, PPU_RESOURCE_COPIES), 3);
+    assert_int_equal(stream_state(&s), PPU_CHANNEL_WAITING);
+    for (uint32_t i = 0; i < 10; i++) {
+        stream_copy(&t, AREA_VA, AREA_VA + 256, 64);
+    }
+    stream_submit(&t);
+    assert_int_equal(pending(&t), 10);
+    uint32_t copies = 0;
+    for (; mock.copies; copies++) {
+        assert_in_range(held(flood, PPU_RESOURCE_COPIES), 0, 3);
+        mock_copy_end(0, 0);
+        mock_settle();
+        mock_advance(200000);
+    }
+    assert_int_equal(copies, 20);
+    assert_int_equal(quota_pools[PPU_RESOURCE_COPIES].free, total(PPU_RESOURCE_COPIES));
+}
+
+static uint32_t slots_of(uint32_t context)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < MOCK_SLOTS; i++) {
+        const struct ppu_tmd *tmd = (const struct ppu_tmd *)(const void *)(mock.vram + mock.slot_task[i]);
+        count += mock.slot_task[i] && tmd->context == context;
+    }
+    return count;
+}
+
+static void a_quota_of_slots(void **state)
+{
+    (void)state;
+    struct stream s = stream_open(flood, 0, ENTRIES, 7, 0);
+    struct stream t = stream_open(other, 1, ENTRIES, 0, 0);
+    assert_int_equal(set(flood, PPU_RESOURCE_SLOTS, 1), 0);
+    launch(&s, 6);
+    assert_int_equal(slots_of(flood), 1);
+    assert_int_equal(held(flood, PPU_RESOURCE_SLOTS), 1);
+    assert_int_equal(pending(&s), 6);
+    launch(&t, 3);
+    assert_int_equal(slots_of(other), MOCK_SLOTS - 1);
+    for (uint32_t i = 0; i < 6 + 3; i++) {
+        assert_in_range(slots_of(flood), 0, 1);
+        end_one();
+        mock_advance(200000);
+    }
+    assert_int_equal(mock.started, 6 + 3);
+    assert_int_equal(pending(&s) + pending(&t), 0);
+    assert_int_equal(quota_pools[PPU_RESOURCE_SLOTS].free, total(PPU_RESOURCE_SLOTS));
+}
+
+/* ---- tasks whose threads wait for entries of work queues ---- */
+
+#define FLOODED 2u /* queues, in each of which each task of the flood waits */
+#define WAITING_TASKS 32u
+
+struct queue {
+    uint32_t channel;
+    uint32_t vram;
+    struct ppu_workq_head *head;
+};
+
+/* A queue whose first round has begun, so that waiting for its entries is not in vain. */
+static struct queue open_queue(uint32_t context, uint32_t number)
+{
+    const struct ppu_admin_msg reply = create_workq(context, number);
+    const uint32_t vram = mock_info()->heap_base + number * PPU_MIB;
+    struct queue queue = { reply.arg[0], vram, (struct ppu_workq_head *)(void *)(mock.vram + vram) };
+    assert_int_equal(reply.status, 0);
+    queue.head->x.payload = 1;
+    mock_touch(MOCK_VRAM_VA + vram + offsetof(struct ppu_workq_head, x));
+    mock_settle();
+    assert_int_equal(queue.head->stall, PPU_WORKQ_GOES_ON);
+    return queue;
+}
+
+static struct ppu_group *group_in(uint32_t slot)
+{
+    return &nest_record(task_of_tmd(mock.slot_task[slot]))->group;
+}
+
+/* A thread of the task in the slot waits for entries; what the firmware does about it is seen in the group. */
+static void ask(uint32_t context, uint32_t slot, const struct queue *queue)
+{
+    const struct ppu_start_event event = {
+        .handle = PPU_TASK_NULL,
+        .former = PPU_WORKQ_REQUEST(queue->channel, queue->head->shadow_put),
+        .task = mock.slot_task[slot],
+        .context = context,
+    };
+    group_in(slot)->work++;
+    mock_push(PPU_RING_START, &event);
+    mock_settle();
+}
+
+/* An entry of the queue passes: somebody publishes the reservation that the queue stands before. */
+static void pass_entry(const struct queue *queue)
+{
+    struct ppu_sem *sem = (struct ppu_sem *)(void *)(mock.vram + queue->vram + queue->head->sem_at);
+    sem->payload = 1;
+    mock_touch(MOCK_VRAM_VA + queue->vram + queue->head->sem_at);
+    mock_settle();
+}
+
+/* Tasks in slots, whose threads can launch and wait. */
+static void launch_askers(uint32_t context, uint32_t number, uint32_t count)
+{
+    struct stream s = stream_open(context, number, ENTRIES, PPU_PRIORITIES - 1, 0);
+    struct ppu_tmd tmd = mock_tmd(1);
+    tmd.priority = PPU_PRIORITIES - 1; /* slots are kept for those above */
+    tmd.flags = PPU_TMD_LAUNCH;
+    assert_int_equal(open_nest(context, 8 + number, PPU_NEST_MIN_TASKS), 0);
+    for (uint32_t i = 0; i < count; i++) {
+        stream_launch(&s, TMD_VA, &tmd, PPU_STREAM_NONE);
+    }
+    stream_submit(&s);
+}
+
+static uint32_t waiting(uint32_t context)
+{
+    return (uint32_t)held(context, PPU_RESOURCE_WAITERS);
+}
+
+/* The flood's tasks are in the first slots, that of the other in the one behind. */
+static void begin_waiting(struct queue *queues, struct queue *others)
+{
+    mock_teardown(NULL);
+    mock_start_with_slots(WAITING_TASKS + 1, MOCK_CONTEXTS);
+    flood = mock_context();
+    other = mock_context();
+    launch_askers(flood, 0, WAITING_TASKS);
+    launch_askers(other, 1, 1);
+    assert_int_equal(mock.started, WAITING_TASKS + 1);
+    for (uint32_t i = 0; i < FLOODED; i++) {
+        queues[i] = open_queue(flood, i);
+    }
+    *others = open_queue(other, FLOODED);
+}
+
+static void a_waiter_for_each(void **state)
+{
+    (void)state;
+    struct queue queues[FLOODED], others;
+    begin_waiting(queues, &others);
+    const uint32_t all = total(PPU_RESOURCE_WAITERS);
+    assert_int_equal(all, FLOODED * WAITING_TASKS);
+    for (uint32_t i = 0; i < all - 1; i++) {
+        ask(flood, i / FLOODED, &queues[i % FLOODED]);
+        assert_int_equal(waiting(flood), i + 1);
+        assert_int_equal(group_in(i / FLOODED)->work, i % FLOODED + 1);
+    }
+    /* Whoever gets none is told to ask again. A task that waits already has its other threads wait with it. */
+    const uint32_t last = WAITING_TASKS - 1;
+    ask(flood, last, &queues[FLOODED - 1]);
+    assert_int_equal(waiting(flood), all - 1);
+    assert_int_equal(group_in(last)->work, 1);
+    assert_int_equal(group_in(last)->refused, 0);
+    ask(flood, last, &queues[0]);
+    assert_int_equal(waiting(flood), all - 1);
+    assert_int_equal(group_in(last)->work, 2);
+
+    ask(other, WAITING_TASKS, &others);
+    assert_int_equal(waiting(other), 1);
+    assert_int_equal(group_in(WAITING_TASKS)->work, 1);
+    assert_int_equal(quota_pools[PPU_RESOURCE_WAITERS].free, 0);
+
+    pass_entry(&queues[0]);
+    assert_int_equal(waiting(flood), WAITING_TASKS - 1);
+    assert_int_equal(group_in(last)->work, 0);
+    ask(flood, last, &queues[FLOODED - 1]);
+    assert_int_equal(waiting(flood), WAITING_TASKS);
+    assert_int_equal(waiting(other), 1);
+    pass_entry(&others);
+    assert_int_equal(group_in(WAITING_TASKS)->work, 0);
+    /* The end of a queue ends the waiting, too. */
+    assert_int_equal(mock_admin(PPU_ADMIN_CHANNEL_DESTROY, &queues[1].channel, 1).status, 0);
+    for (uint32_t i = 0; i <= WAITING_TASKS; i++) {
+        assert_int_equal(group_in(i)->work, 0);
+        assert_int_equal(group_in(i)->refused, i < WAITING_TASKS);
+    }
+    assert_int_equal(waiting(flood) + waiting(other), 0);
+    assert_int_equal(quota_pools[PPU_RESOURCE_WAITERS].free, all);
+}
+
+static void a_quota_of_waiters(void **state)
+{
+    (void)state;
+    struct queue queues[FLOODED], others;
+    begin_waiting(queues, &others);
+    assert_int_equal(set(flood, PPU_RESOURCE_WAITERS, 3), 0);
+    for (uint32_t i = 0; i < 10; i++) {
+        ask(flood, i, &queues[0]);
+        assert_int_equal(group_in(i)->work, i < 3);
+        assert_int_equal(group_in(i)->refused, 0);
+    }
+    assert_int_equal(waiting(flood), 3);
+    ask(other, WAITING_TASKS, &others);
+    assert_int_equal(waiting(other), 1);
+}
+
+/* ---- errors ---- */
+
 /* Threads of one address space ask for tasks that do not exist; a fault of another is still told. */
 static void a_flood_of_errors(void **state)
 {
@@ -279,6 +536,27 @@ static void a_flood_of_errors(void **state)
     mock_push(PPU_RING_START, &event);
     mock_settle();
     assert_int_equal(held(flood, PPU_RESOURCE_ERRORS), 1);
+}
+
+static void a_quota_of_errors(void **state)
+{
+    (void)state;
+    struct ppu_error_record record;
+    uint32_t of_flood = 0, of_other = 0;
+    assert_int_equal(set(flood, PPU_RESOURCE_ERRORS, 5), 0);
+    for (uint32_t i = 0; i < 20; i++) {
+        struct ppu_start_event event = { .handle = 0x7ffffff, .context = i % 2 ? other : flood };
+        mock_push(PPU_RING_START, &event);
+        mock_settle();
+        assert_in_range(held(flood, PPU_RESOURCE_ERRORS), 0, 5);
+    }
+    assert_int_equal(held(other, PPU_RESOURCE_ERRORS), 10);
+    while (mock_error(&record)) {
+        of_flood += record.context == flood;
+        of_other += record.context == other;
+    }
+    assert_int_equal(of_flood, 5);
+    assert_int_equal(of_other, 10);
 }
 
 /* A host that writes any head: the firmware goes on. */
@@ -365,9 +643,15 @@ int main(void)
         TEST("quotas have limits, can be read and end with the context", limits),
         TEST("requests beyond a quota, or for what is kept, are refused and say so", requests_are_refused),
         TEST("a nest has at most its quota of records", a_nest_within_its_quota),
+        TEST("a nest for another context needs a quota of records for the first", a_nest_for_each),
         TEST("a flood of launches leaves a record for each other context and loses none [B5]", a_record_for_each),
         TEST("a channel waits at the quota of its context [B5]", a_quota_of_records),
         TEST("a flood of copies leaves a place for each other context and loses none", a_copy_for_each),
+        TEST("copies of a channel wait at the quota of its context", a_quota_of_copies),
+        TEST("a context has slots up to its quota, and another the rest", a_quota_of_slots),
+        TEST("a flood of threads that wait for entries leaves a waiter to each other context [C4]", a_waiter_for_each),
+        TEST("a context has waiters up to its quota, and another its own [C4]", a_quota_of_waiters),
+        TEST("errors beyond the quota of a context are lost, and none of another", a_quota_of_errors),
         TEST("a flood of errors loses none of another context", a_flood_of_errors),
         TEST("any head of the error ring", a_scribbled_head),
         TEST("random operations against a model", random_operations),
