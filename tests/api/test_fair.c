@@ -15,6 +15,7 @@
 #include "runtime/taskq.h"
 
 #define SOON_NS (4000ull * NS_PER_MS) /* far below the time limit of whoever holds the SMs, far above what it takes */
+#define FEED_LIMIT_NS (200ull * NS_PER_MS)
 #define STREAMS 40u
 #define COPY_BYTES (32ull << 20)
 
@@ -126,16 +127,23 @@ static void records(struct api *api)
     }
 }
 
-static void self_feeding(struct api *api)
+static void start_self_feeding(struct api *api, uint64_t watchdog_ns, struct ppu_event *event)
 {
     check(ppu_channel_create(api->context, NULL, &feeder));
     check(ppu_taskq_create(api->context, &(struct ppu_taskq_options){ .entries = 256, .data_bytes = 16 }, &queue));
     uint64_t params = ppu_taskq_va(queue).va;
-    const struct ppu_launch launch = { .cta = { 32 }, .taskq = queue, .params = &params, .param_bytes = 8 };
-    check(ppu_stream_launch(api->stream, api_kernel(api, api->context, "fair", "self_feeding"), &launch, NULL));
+    const struct ppu_launch launch = {
+        .cta = { 32 }, .taskq = queue, .params = &params, .param_bytes = 8, .watchdog_ns = watchdog_ns
+    };
+    check(ppu_stream_launch(api->stream, api_kernel(api, api->context, "fair", "self_feeding"), &launch, event));
     for (uint32_t i = 0; i < 200; i++) {
         check(ppu_taskq_push(queue, feeder, &params, 8));
     }
+}
+
+static void self_feeding(struct api *api)
+{
+    start_self_feeding(api, 0, NULL);
 }
 
 static void copies(struct api *api)
@@ -202,7 +210,29 @@ static void empty_kernels(void **state)
     }
 }
 
+/* It tells of entries without an end; none of its CTAs ends, so that it gains no time by that. */
+static void self_feeding_is_stopped(void **state)
+{
+    struct api *api = *state;
+    const struct victim victim = victim_open(api);
+    const struct ppu_kernel *nothing = api_kernel(api, victim.context, "fair", "nothing");
+    struct ppu_event event;
+    struct ppu_error error;
+    uint64_t took = 0;
+
+    start_self_feeding(api, FEED_LIMIT_NS, &event);
+    assert_int_equal(run(&victim, nothing, &took), PPU_OK);
+    assert_int_equal(ppu_event_wait(&event, LONG_NS), PPU_ERR_TIMEOUT);
+    ppu_channel_error(api->channel, &error);
+    assert_int_equal(error.record.code, PPU_FAULT_WATCHDOG);
+    assert_int_equal(error.record.address, FEED_LIMIT_NS);
+    assert_int_equal(run(&victim, nothing, &took), PPU_OK);
+    stop(api);
+    victim_close(&victim, 2);
+}
+
 #define SHARE_US 300000u
+#define WINDOW_NS (2000ull * NS_PER_MS)
 #define SHARE_NS (6000ull * NS_PER_MS) /* below the time limit of those who want everything */
 
 /* What an SM has spent is charged when it has other CTAs, or now and then: until then it has time of before on it. */
@@ -216,24 +246,20 @@ static void wait_charged(struct api *api, uint32_t context)
     }
 }
 
-/*
- * What the context has of the time that both had meanwhile. Where the host does much else, looks of the firmware are
- * far apart, and it takes longer until turns are even.
- */
+/* What the context has of the time that both had in the window, in which both have work. */
 static double part_of(struct api *api, uint32_t one, uint32_t other)
 {
-    const uint64_t end = clock_ns() + SHARE_NS;
-    const uint32_t begin[2] = { (uint32_t)api_query(api, PPU_KEY_CONTEXT_TIME_US, one),
-                                (uint32_t)api_query(api, PPU_KEY_CONTEXT_TIME_US, other) };
-    uint32_t had[2] = { 0, 0 };
-    bool even = false;
+    const uint32_t of[2] = { one, other };
+    uint32_t had[2];
 
-    while (!even && clock_ns() < end) {
-        sleep_ns(20 * NS_PER_MS);
-        had[0] = (uint32_t)api_query(api, PPU_KEY_CONTEXT_TIME_US, one) - begin[0];
-        had[1] = (uint32_t)api_query(api, PPU_KEY_CONTEXT_TIME_US, other) - begin[1];
-        even = had[0] + had[1] >= SHARE_US && had[0] * 5ull >= (had[0] + had[1]) * 2ull;
+    for (uint32_t i = 0; i < 2; i++) {
+        had[i] = 0u - (uint32_t)api_query(api, PPU_KEY_CONTEXT_TIME_US, of[i]);
     }
+    sleep_ns(WINDOW_NS);
+    for (uint32_t i = 0; i < 2; i++) {
+        had[i] += (uint32_t)api_query(api, PPU_KEY_CONTEXT_TIME_US, of[i]);
+    }
+    assert_true(had[0] + had[1] >= SHARE_US);
     return (double)had[0] / (double)(had[0] + had[1]);
 }
 
@@ -439,6 +465,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         api_test("an empty kernel ends soon beside whatever another context does [A8]", empty_kernels),
+        api_test("a queue task that feeds itself for ever is stopped by its watchdog [A6 A8]", self_feeding_is_stopped),
         api_test("two contexts that want everything share the time of the SMs [A8]", shares),
         api_test("CTAs that another context displaces come back and compute the same [A14]", displaced_and_back),
         api_test("CTAs that are off their SMs can be ended, and their context closed", ended_while_off),

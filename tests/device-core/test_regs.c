@@ -223,6 +223,47 @@ static void mailbox_rings(void **state)
     assert_int_equal(board->guest_errors, 2);
 }
 
+static struct {
+    struct ppu_mailbox mailbox;
+    uint32_t times; /* that it was to be served within a DMA */
+} within;
+
+static void serve_within(struct board *board)
+{
+    core_mailbox_serve(board->core, &within.mailbox);
+    within.times++;
+    assert_int_equal(within.mailbox.words[0], 1u << 1);
+    assert_int_equal(within.mailbox.rung[1], 1u << 2);
+}
+
+/* What the function's own DMA rings it may not ring; what a client has rung before is served after it. */
+static void mailbox_waits_for_dma(void **state)
+{
+    struct board *board = *state;
+    struct ppu_dma_desc desc = { .op = PPU_DMA_COPY,
+                                 .src_space = PPU_SPACE_BUS,
+                                 .dst_space = PPU_SPACE_VRAM,
+                                 .src = SYS_BASE,
+                                 .dst = HEAP_AT,
+                                 .len_bytes = 64 };
+
+    memset(&within, 0, sizeof(within));
+    ppu_mailbox_ring(&within.mailbox, 34, 7);
+    board->during_dma = serve_within;
+    assert_int_equal(submit(board, &desc), 0);
+    board->during_dma = NULL;
+    assert_int_equal(within.times, 1);
+    assert_int_equal(mcu_read(board, PPU_REG_DB_NEXT), PPU_DB_NONE);
+    assert_int_equal(mcu_read(board, PPU_REG_GP_PUT + 4 * 34), 0);
+    assert_int_equal(board->guest_errors, 0);
+
+    core_mailbox_serve(board->core, &within.mailbox);
+    assert_int_equal(mcu_read(board, PPU_REG_DB_NEXT), 34);
+    assert_int_equal(mcu_read(board, PPU_REG_GP_PUT + 4 * 34), 7);
+    assert_false(ppu_mailbox_is_rung(&within.mailbox));
+    assert_int_equal(within.mailbox.rung[1], 0);
+}
+
 static void ro_registers_stay(void **state)
 {
     struct board *board = *state;
@@ -953,6 +994,8 @@ int main(void)
         { "a write of reserved bits is refused [A1]", reserved_bits_are_refused, setup, teardown, NULL },
         { "masks have the bits that there are [A1]", masks_have_the_bits_there_are, NULL, NULL, NULL },
         { "doorbells are taken from a mailbox [A1]", mailbox_rings, setup_small, teardown, NULL },
+        { "doorbells stay in the mailbox while the function's own DMA runs [A1]", mailbox_waits_for_dma, setup_small,
+          teardown, NULL },
         { "CTX_SAVE takes areas that lie in VRAM [A5]", ctx_save_takes_areas, setup_small, teardown, NULL },
         { "RO registers stay, and the write is an error [A1]", ro_registers_stay, setup, teardown, NULL },
         { "registers of the other side read zero [A1]", other_side_reads_zero, setup, teardown, NULL },

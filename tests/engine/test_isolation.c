@@ -6,18 +6,24 @@
 #include "ppu/macros.h"
 #include "ppu/save.h"
 #include "qemu-device/core/core.h"
+#include "qemu-device/core/dist/task.h"
 #include "qemu-device/core/sm/cta.h"
 #include "qemu-device/core/sm/decode.h"
 #include "qemu-device/core/sm/file.h"
 #include "qemu-device/core/sm/pool.h"
 #include "qemu-device/core/sm/pool_state.h"
 #include "qemu-device/core/sm/sm.h"
+#include "qemu-device/core/sm/token_queue.h"
 #include "qemu-device/core/sm/warp.h"
 #include "tests/engine/rig.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#if SM_FILE_SHADED
+#include <sanitizer/asan_interface.h>
+#endif
 
 #define SAVE_AT 0x200000u
 #define OUT_BYTES 0x4000u
@@ -445,6 +451,149 @@ static void predicates_are_no_registers(void **state)
     }
 }
 
+/* ---- what the address sanitizer lets a warp reach ---- */
+
+#if SM_FILE_SHADED
+#define NEIGHBOURS 2u
+
+/* Until there are so many CTAs on the SM. */
+static void run_until_used(const struct rig *rig, uint32_t ctas)
+{
+    for (uint32_t i = 0; i < TURNS && only_sm(rig)->ctas_used != ctas; i++) {
+        turn(rig, 1);
+        board_settle(rig->board);
+    }
+    assert_int_equal(only_sm(rig)->ctas_used, ctas);
+}
+
+/* Two CTAs of two contexts, with a hole between them that a third has left. */
+static void start_neighbours(struct rig *rig)
+{
+    map_page(rig->board, 2, CODE_VA, CODE_AT, PPU_PTE_64K, 0);
+    rig_load_text(rig, ".kernel k\n.vregs 8\n.shared 1024\nspin: bra spin\n");
+    for (uint32_t slot = 0; slot < 3; slot++) {
+        struct ppu_tmd tmd = rig_tmd(rig, "k");
+
+        tmd.context = slot < 2 ? 1 : 2;
+        tmd.wave = slot < 2 ? 32 : 64;
+        tmd.token_count = 16;
+        rig_shape(&tmd, 1, 1, THREADS, 1);
+        rig_params(rig, slot, &tmd, "", 0);
+        rig_start(rig, slot, &tmd);
+        run_until_used(rig, slot + 1);
+    }
+    mcu_write(rig->board, PPU_REG_SLOT_CONTROL + 4, PPU_SLOT_CMD_KILL);
+    run_until_used(rig, NEIGHBOURS);
+}
+
+static struct exec exec_of(struct sm *sm, struct sm_cta *cta, struct warp *warp)
+{
+    const struct dist_task *task = cta->cta.task;
+    const size_t stride = task->warp_vregs[cta->cta.wide];
+
+    return (struct exec){
+        .core = sm->core,
+        .sm = sm,
+        .cta = cta,
+        .w = warp,
+        .task = task,
+        .wave = task->tmd.wave,
+        .stride = (uint32_t)stride,
+        .vreg =
+            (uint32_t *)(void *)(sm->file[SM_FILE_VREGS].bytes + cta->block[SM_FILE_VREGS].off) + warp->number * stride,
+        .shared = sm->file[SM_FILE_SHARED].bytes + cta->block[SM_FILE_SHARED].off,
+    };
+}
+
+struct part {
+    const uint8_t *from;
+    size_t len;
+};
+
+/* Words of the file are forbidden, but for those of so many parts. Returns how many are allowed. */
+static size_t check_file(const struct sm *sm, uint32_t id, const struct part *parts, uint32_t count)
+{
+    size_t allowed = 0;
+
+    for (size_t at = 0; at < sm->file[id].cap; at += sizeof(uint32_t)) {
+        const uint8_t *byte = sm->file[id].bytes + at;
+        bool own = false;
+
+        for (uint32_t i = 0; i < count; i++) {
+            own = own || (byte >= parts[i].from && (size_t)(byte - parts[i].from) < parts[i].len);
+        }
+        if (__asan_address_is_poisoned(byte) == own) {
+            fail_msg("file %u, byte 0x%zx of 0x%zx is %s", id, at, sm->file[id].cap, own ? "forbidden" : "allowed");
+        }
+        allowed += own;
+    }
+    return allowed;
+}
+
+/* Nobody runs: what CTAs have is allowed, but not the rest of the SM's own memory. */
+static void check_nobody(const struct sm *sm, struct sm_cta *const *cta)
+{
+    for (uint32_t id = 0; id < SM_FILE_OWN; id++) {
+        struct part parts[NEIGHBOURS];
+
+        for (uint32_t i = 0; i < NEIGHBOURS; i++) {
+            parts[i] = (struct part){ sm->file[id].bytes + cta[i]->block[id].off, cta[i]->block[id].len };
+        }
+        assert_true(parts[0].from + parts[0].len < parts[1].from); /* a hole */
+        assert_int_equal(sizeof(uint32_t) * check_file(sm, id, parts, NEIGHBOURS), parts[0].len + parts[1].len);
+    }
+    const struct part tokens = { sm->file[SM_FILE_TOKENS].bytes, sm->file[SM_FILE_TOKENS].cap };
+    check_file(sm, SM_FILE_TOKENS, &tokens, 1);
+}
+
+static void check_entered(struct sm *sm, struct sm_cta *cta, struct warp *warp)
+{
+    const struct exec x = exec_of(sm, cta, warp);
+    const struct dist_task *task = x.task;
+    const struct part parts[SM_FILE_COUNT] = {
+        { (const uint8_t *)x.vreg, x.stride * sizeof(uint32_t) },
+        { x.shared, task->tmd.shared_bytes },
+        { sm_file_tokens(sm, cta, warp->number), task->token_cap * PPU_TOKEN_WORDS(x.wave) * sizeof(uint32_t) },
+    };
+
+    sm_file_enter(&x);
+    for (uint32_t id = 0; id < SM_FILE_COUNT; id++) {
+        assert_true(check_file(sm, id, &parts[id], 1) != 0);
+    }
+    sm_file_leave(sm);
+}
+
+static void only_its_own_is_allowed(void **state)
+{
+    struct rig *rig = *state;
+    struct sm *sm = only_sm(rig);
+    struct sm_cta *cta[NEIGHBOURS];
+    uint32_t count = 0;
+
+    start_neighbours(rig);
+    for (uint32_t i = 0; i < sm->config->sm_ctas; i++) {
+        if (sm->cta[i].used) {
+            cta[count++] = &sm->cta[i];
+        }
+    }
+    assert_int_equal(count, NEIGHBOURS);
+    assert_int_not_equal(cta[0]->cta.task->tmd.context, cta[1]->cta.task->tmd.context);
+    check_nobody(sm, cta);
+    for (uint32_t i = 0; i < NEIGHBOURS; i++) {
+        for (uint32_t n = 0; n < THREADS / cta[i]->cta.task->tmd.wave; n++) {
+            check_entered(sm, cta[i], &sm->warp[cta[i]->warp[n]]);
+        }
+    }
+    check_nobody(sm, cta);
+}
+#else
+static void only_its_own_is_allowed(void **state)
+{
+    (void)state;
+    skip();
+}
+#endif
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -460,6 +609,8 @@ int main(void)
         { "a kernel that rewrites an instruction that waits does not leave the file", kernels_cannot_leave_the_file,
           NULL, NULL, NULL },
         { "a predicate is no register, whatever its number", predicates_are_no_registers, rig_setup_slices,
+          rig_teardown, NULL },
+        { "the address sanitizer forbids a warp all that is not its own", only_its_own_is_allowed, setup_one,
           rig_teardown, NULL },
     };
 
