@@ -113,6 +113,40 @@ static uint64_t segment_word(struct fuzz_input *in, const struct ppu_tmd *tmd)
            (op == PPU_OP_READFIRST ? 0 : 1ull << 31 | (uint64_t)lane << 32);
 }
 
+/*
+ * An access to memory that is mapped: one of the kernel's four areas, each thread at its own word of it, or all at a
+ * few near each other. Random words hardly ever make one, and system memory is reached by nothing else.
+ */
+static uint64_t memory_word(struct fuzz_input *in, const struct ppu_tmd *tmd)
+{
+    static const uint8_t ops[] = { PPU_OP_LDG, PPU_OP_STG, PPU_OP_GATHER, PPU_OP_ATOMG };
+    const uint32_t what = fuzz_u8(in), how = fuzz_u8(in);
+    struct ppu_insn insn = {
+        .op = ops[what % 4],
+        .format = ppu_isa_row(ops[what % 4])->format,
+        .rd = (uint8_t)fuzz_below(in, tmd->vregs),
+        .ra = (uint8_t)(2 * (what / 4 % 4)),
+        .a_scalar = 1,
+        .rb = (uint8_t)(how & 1u ? 1 : fuzz_below(in, 4)),
+        .imm = (int8_t)fuzz_u8(in),
+        .width = (uint8_t)(how / 2 % 8),
+        .lane_off = 1,
+        .indexed = (uint8_t)(what / 16 % 8 == 0),
+        .aop = (uint8_t)(how / 16),
+        .scope = (uint8_t)(what / 64),
+    };
+
+    if (insn.op == PPU_OP_ATOMG) {
+        insn.rc = insn.rb;
+        insn.rb = insn.rd;
+        insn.no_old = (uint8_t)(how & 8u ? 1 : 0);
+        insn.rd = insn.no_old ? 0 : insn.rd;
+        insn.imm = 0;
+        insn.width = 0;
+    }
+    return ppu_isa_encode(&insn);
+}
+
 /* An instruction of a kind that there is, with registers that there may be; else any word. */
 uint64_t attacker_word(struct fuzz_input *in, const struct ppu_tmd *tmd)
 {
@@ -121,6 +155,9 @@ uint64_t attacker_word(struct fuzz_input *in, const struct ppu_tmd *tmd)
 
     if (kind >= 0xc0u && (kind & 1u)) {
         return segment_word(in, tmd);
+    }
+    if (kind >= 0x90u && (kind & 1u)) {
+        return memory_word(in, tmd);
     }
     uint64_t word = fuzz_u64(in);
     if (kind & 1u || !row->mnemonic) {

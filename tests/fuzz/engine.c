@@ -14,6 +14,7 @@
  */
 #include <string.h>
 
+#include "ppu/macros.h"
 #include "qemu-device/core/core.h"
 #include "tests/fuzz/attacker.h"
 
@@ -48,20 +49,45 @@ static void write_code(struct attacker *attacker)
 /* ---- what must hold ---- */
 
 /*
- * Returns the first word of the attacker's memory that may be one of the victim's, or NULL. Goes through much memory,
- * all of which is the machine's.
+ * Returns the first of so many words that may be one of the victim's, or NULL. Goes through much memory, all of which
+ * is the machine's.
  */
-__attribute__((no_sanitize("address"))) static const uint32_t *leaked(const struct attacker *attacker)
+__attribute__((no_sanitize("address"))) static const uint32_t *leaked_in(const struct neighbour *victim,
+                                                                         const uint8_t *bytes, uint32_t count)
 {
-    const uint32_t *const words = (const uint32_t *)(const void *)(attacker->board->vram + DATA_AT);
+    const uint32_t *const words = (const uint32_t *)(const void *)bytes;
 
-    for (uint32_t i = 0; i < OWN_BYTES / sizeof(uint32_t); i++) {
-        if ((words[i] & NEIGHBOUR_MASK) == attacker->victim.magic ||
-            (words[i] & NEIGHBOUR_MASK) == attacker->victim.shared_magic) {
+    for (uint32_t i = 0; i < count; i++) {
+        const uint32_t magic = words[i] & NEIGHBOUR_MASK;
+
+        if (magic == victim->magic || magic == victim->shared_magic) {
             return &words[i];
         }
     }
     return NULL;
+}
+
+/*
+ * The same of all memory that the attacker can write: its VRAM, its pages of system memory, and those that its odd page
+ * is at times. What another input has left there are words of another victim.
+ */
+static const uint32_t *leaked(const struct attacker *attacker)
+{
+    const struct board *const board = attacker->board;
+    const struct {
+        const uint8_t *bytes;
+        uint32_t count;
+    } areas[] = {
+        { board->vram + DATA_AT, OWN_BYTES / sizeof(uint32_t) },
+        { board->sys, SYS_OWN_BYTES / sizeof(uint32_t) },
+        { board->sys + PPU_PAGE_64K, PPU_PAGE_64K / sizeof(uint32_t) },
+    };
+    const uint32_t *word = NULL;
+
+    for (uint32_t i = 0; i < PPU_ARRAY_SIZE(areas) && !word; i++) {
+        word = leaked_in(&attacker->victim, areas[i].bytes, areas[i].count);
+    }
+    return word;
 }
 
 /* FNV-1a. Differs with the salt, and with every byte of the input. */
