@@ -14,12 +14,16 @@
 
 #define ROUNDS 101u
 #define STREAMS 40u
+#define RECORDS 1100u
 #define RATIO_BUDGET 20.0
 #define SHARE_BUDGET 0.4
 #define SETTLE_US 200000u
 
 static struct ppu_program *hostile_program;
 static struct ppu_stream *streams[STREAMS];
+static struct ppu_channel *feeder;
+static struct ppu_taskq *queue;
+static struct ppu_memory *memory;
 static double us[ROUNDS];
 
 struct victim {
@@ -73,47 +77,88 @@ static double median_us(struct victim *victim)
     return bench_quantile(us, ROUNDS, 0.5);
 }
 
-/* ---- hostile programs, on the bench's own context ---- */
+/* ---- hostile programs, on the bench's own context: those of tests/api/test_fair.c ---- */
 
-static void launch(struct bench *bench, struct ppu_stream *stream, const char *name, uint32_t ctas, uint32_t threads)
+static void launch(struct ppu_stream *stream, const char *name, const struct ppu_launch *all)
 {
-    const struct ppu_launch all = { .grid = { ctas }, .cta = { threads } };
+    bench_need(ppu_stream_launch(stream, bench_kernel(hostile_program, name), all, NULL), name);
+}
 
-    (void)bench;
-    bench_need(ppu_stream_launch(stream, bench_kernel(hostile_program, name), &all, NULL), name);
+static void launch_grid(struct ppu_stream *stream, const char *name, uint32_t ctas, uint32_t threads)
+{
+    launch(stream, name, &(struct ppu_launch){ .grid = { ctas }, .cta = { threads } });
 }
 
 static void endless(struct bench *bench)
 {
-    launch(bench, bench->stream, "endless", 1000, 64);
+    launch_grid(bench->stream, "endless", 1000, 64);
 }
 
 static void endless_wide(struct bench *bench)
 {
-    launch(bench, bench->stream, "endless_wide", 100, 128);
+    launch_grid(bench->stream, "endless_wide", 100, 128);
 }
 
 static void endless_sections(struct bench *bench)
 {
-    launch(bench, bench->stream, "endless_sections", 1000, 64);
+    launch_grid(bench->stream, "endless_sections", 1000, 64);
+}
+
+static void endless_gang(struct bench *bench)
+{
+    launch(bench->stream, "endless_wide", &(struct ppu_launch){ .grid = { 4 }, .cta = { 128 }, .coresident = true });
+}
+
+static void endless_loads(struct bench *bench)
+{
+    bench_need(ppu_memory_create(bench->context, PPU_MEMORY_SYSTEM, 4096, &memory), "memory");
+    const uint64_t va = ppu_memory_va(memory, bench->context).va;
+    launch(bench->stream, "endless_loads",
+           &(struct ppu_launch){ .grid = { 1000 }, .cta = { 64 }, .params = &va, .param_bytes = sizeof(va) });
 }
 
 static void start_flood(struct bench *bench)
 {
-    launch(bench, bench->stream, "start_flood", 32, 32);
+    launch_grid(bench->stream, "start_flood", 32, 32);
 }
 
 static void task_flood(struct bench *bench)
 {
     for (uint32_t i = 0; i < STREAMS; i++) {
         bench_need(ppu_stream_create(bench->channel, &streams[i]), "stream");
-        launch(bench, streams[i], "endless", 1000, 64);
+        launch_grid(streams[i], "endless", 1000, 64);
+    }
+}
+
+/* More tasks in one stream than there are records; the ring of its channel has so many entries. */
+static void records(struct bench *bench)
+{
+    const struct ppu_kernel *kernel = bench_kernel(hostile_program, "endless");
+    const struct ppu_launch all = { .grid = { 1000 }, .cta = { 64 } };
+
+    for (uint32_t i = 0; i < RECORDS && ppu_stream_launch(bench->stream, kernel, &all, NULL) == PPU_OK; i++) {
+        if (i % 50 == 0) {
+            usleep(5000);
+        }
+    }
+}
+
+static void self_feeding(struct bench *bench)
+{
+    bench_need(ppu_channel_create(bench->context, NULL, &feeder), "channel");
+    bench_need(
+        ppu_taskq_create(bench->context, &(struct ppu_taskq_options){ .entries = 256, .data_bytes = 16 }, &queue),
+        "task queue");
+    const uint64_t va = ppu_taskq_va(queue).va;
+    launch(bench->stream, "self_feeding",
+           &(struct ppu_launch){ .cta = { 32 }, .taskq = queue, .params = &va, .param_bytes = sizeof(va) });
+    for (uint32_t i = 0; i < 200; i++) {
+        bench_need(ppu_taskq_push(queue, feeder, &va, sizeof(va)), "push");
     }
 }
 
 static void copies(struct bench *bench)
 {
-    struct ppu_memory *memory = NULL;
     const uint64_t half = 16u << 20;
 
     bench_need(ppu_memory_create(bench->context, PPU_MEMORY_VRAM, 2 * half, &memory), "memory");
@@ -132,18 +177,31 @@ static const struct hostile {
 } hostiles[] = {
     { "endless kernels", endless },
     { "CTAs of a whole SM", endless_wide },
+    { "a co-resident grid on all SMs", endless_gang },
     { "critical sections", endless_sections },
+    { "loads of system memory", endless_loads },
     { "start requests", start_flood },
     { "endless tasks", task_flood },
+    { "more endless tasks than records", records },
+    { "a queue task that feeds itself", self_feeding },
     { "copies", copies },
 };
 
 static void stop(struct bench *bench)
 {
     bench_need(ppu_channel_reset(bench->channel), "reset");
+    if (feeder) {
+        ppu_channel_destroy(feeder);
+        ppu_taskq_destroy(queue);
+        feeder = NULL;
+    }
     for (uint32_t i = 0; i < STREAMS && streams[i]; i++) {
         ppu_stream_destroy(streams[i]);
         streams[i] = NULL;
+    }
+    if (memory) {
+        ppu_memory_free(memory);
+        memory = NULL;
     }
 }
 
