@@ -20,6 +20,7 @@ $(eval $(call compiler_test,builtins))
 $(eval $(call compiler_test,random))
 $(eval $(call compiler_test,errors))
 SOURCES_compiler-options := tests/compiler/allowed.c
+RUNTIME_compiler-options := $(OPENCL_FORKSERVER)
 $(eval $(call compiler_test,options))
 $(eval $(call compiler_test,library))
 $(eval $(call compiler_test,language))

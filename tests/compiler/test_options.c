@@ -5,6 +5,7 @@
 #include "tests/compiler/allowed.h"
 #include "tests/compiler/device.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -13,6 +14,8 @@
 
 #define ROUNDS 200000u
 #define CLANG_ROUNDS 12u
+#define HEARD_ROUNDS 300u
+#define SERVED_ROUNDS 20u
 #define TEXT_BYTES 400u
 
 static const char source[] = "kernel void k(global int *o) { o[0] = 1; }";
@@ -336,6 +339,192 @@ static void clang_runs_nothing_else(void **state)
     teller_close(&teller);
 }
 
+/* ---- the words that a process gets ---- */
+
+/* A program in clang's stead that keeps its words, each with a final zero, and runs nothing. */
+struct listener {
+    char folder[32], here[PATH_MAX], clang[48], heard[48], parent[48];
+};
+
+/* `name`: of the script, which keeps its words and its parent. */
+static void listener_open(struct listener *listener, const char *name)
+{
+    strcpy(listener->folder, "/tmp/ppu-options-XXXXXX");
+    assert_non_null(mkdtemp(listener->folder));
+    assert_non_null(getcwd(listener->here, sizeof(listener->here)));
+    snprintf(listener->clang, sizeof(listener->clang), "%s/%s", listener->folder, name);
+    snprintf(listener->heard, sizeof(listener->heard), "%s/heard", listener->folder);
+    snprintf(listener->parent, sizeof(listener->parent), "%s/parent", listener->folder);
+    FILE *script = fopen(listener->clang, "w");
+    assert_non_null(script);
+    fprintf(script, "#!/bin/sh\nprintf '%%s\\0' \"$@\" >%s\necho $PPID >%s\nexit 1\n", listener->heard,
+            listener->parent);
+    fclose(script);
+    chmod(listener->clang, 0700);
+}
+
+static void listener_close(const struct listener *listener)
+{
+    remove(listener->parent);
+    remove(listener->heard);
+    remove(listener->clang);
+    rmdir(listener->folder);
+}
+
+static void read_heard(const struct listener *listener, struct bytes *heard)
+{
+    char part[4096];
+    FILE *file = fopen(listener->heard, "r");
+
+    assert_non_null(file);
+    for (size_t len; (len = fread(part, 1, sizeof(part), file)) != 0;) {
+        bytes_add(heard, part, len);
+    }
+    fclose(file);
+    remove(listener->heard);
+}
+
+static void add_word(struct bytes *words, const char *word)
+{
+    bytes_add(words, word, strlen(word) + 1);
+}
+
+/* Says once more, beside clang.c, which words stand before those of the options, and how the last two are. */
+static const char *const first_words[] = {
+    "-x",
+    "cl",
+    "-target",
+    "spir64",
+    "-O2",
+    "-Xclang",
+    "-disable-llvm-passes",
+    "-Xclang",
+    "-cl-ext=-all,+cl_khr_fp64,+cl_khr_fp16,+cl_khr_byte_addressable_store,+cl_khr_global_int32_base_atomics,"
+    "+cl_khr_global_int32_extended_atomics,+cl_khr_local_int32_base_atomics,+cl_khr_local_int32_extended_atomics,"
+    "+cl_khr_int64_base_atomics,+cl_khr_int64_extended_atomics,+__opencl_c_program_scope_global_variables,"
+    "+__opencl_c_fp64,+__opencl_c_int64,+__opencl_c_generic_address_space,+__opencl_c_atomic_order_acq_rel,"
+    "+__opencl_c_atomic_order_seq_cst,+__opencl_c_atomic_scope_device,+__opencl_c_atomic_scope_all_devices,"
+    "+__opencl_c_device_enqueue,+__opencl_c_images,+__opencl_c_3d_image_writes,+__opencl_c_read_write_images,"
+    "+cl_khr_3d_image_writes,+cl_khr_depth_images,+__opencl_c_subgroups,+cl_khr_subgroups,+__opencl_c_pipes",
+    "-cl-kernel-arg-info",
+    "-D__OPENCL_VERSION__=300",
+    "-gline-tables-only",
+    "-Wno-atomic-alignment",
+    "-fno-caret-diagnostics",
+    "-o",
+    "-",
+};
+static const char *const front_words[][2] = {
+    [PPU_FRONT_BITCODE] = { "-emit-llvm", "-c" },
+    [PPU_FRONT_PREPROCESSED] = { "-E", NULL },
+    [PPU_FRONT_FILES] = { "-M", NULL },
+    [PPU_FRONT_USER_FILES] = { "-MM", NULL },
+};
+
+/* `from`: how many of the first words are not among what is compared. */
+static void add_expected(struct bytes *expected, const struct options *words, enum ppu_compile_front front,
+                         uint32_t from)
+{
+    for (uint32_t i = from; i < PPU_ARRAY_SIZE(first_words); i++) {
+        add_word(expected, first_words[i]);
+    }
+    for (uint32_t i = 0; i < 2 && front_words[front][i]; i++) {
+        add_word(expected, front_words[front][i]);
+    }
+    for (uint32_t i = 0; i < words->count; i++) {
+        if (!options_allows(words->word[i])) {
+            fail_word("of a run", words->word[i]);
+        }
+        add_word(expected, words->word[i]);
+    }
+    add_word(expected, "--");
+    add_word(expected, "-");
+}
+
+/* The process gets these words and no other; no process is there for a text that is refused. */
+static void assert_heard(const struct listener *listener, const struct ppu_compile_options *run, uint32_t from)
+{
+    struct bytes log = { .at = NULL }, heard = { .at = NULL }, expected = { .at = NULL };
+    struct options words;
+    struct ppu_compiled made;
+    bool taken = options_read(&words, run->options, &log) == PPU_COMPILE_OK;
+    enum ppu_compile_status status = ppu_compile_source(source, sizeof(source) - 1, run, &made);
+
+    assert_int_equal(status, taken ? PPU_COMPILE_BAD_SOURCE : PPU_COMPILE_BAD_OPTIONS);
+    if (taken) {
+        read_heard(listener, &heard);
+        add_expected(&expected, &words, run->front, from);
+        if (heard.len != expected.len || memcmp(heard.at, expected.at, heard.len) != 0) {
+            fail_msg("options [%s]: clang is given other words", run->options);
+        }
+    }
+    assert_int_equal(access(listener->heard, F_OK), -1);
+    ppu_compiled_free(&made);
+    options_free(&words);
+    bytes_free(&log);
+    bytes_free(&heard);
+    bytes_free(&expected);
+}
+
+static void clang_gets_these_words(void **state)
+{
+    uint64_t random = seed_of_run();
+    struct listener listener;
+
+    (void)state;
+    listener_open(&listener, "clang");
+    for (uint32_t round = 0; round < HEARD_ROUNDS; round++) {
+        char text[TEXT_BYTES] = "";
+        if (round % 5 == 0) {
+            make_text(&random, text);
+        } else {
+            make_taken(&random, text);
+        }
+        assert_heard(&listener,
+                     &(struct ppu_compile_options){
+                         .clang = listener.clang, .options = text, .front = round % PPU_ARRAY_SIZE(front_words) },
+                     0);
+    }
+    listener_close(&listener);
+}
+
+/*
+ * The fork server takes no scripts. A shell of its own reads the first two words, "-x cl", as an option and the name of
+ * a script in the current folder, which gets the rest.
+ */
+static void served_clang_gets_these_words(void **state)
+{
+    uint64_t random = seed_of_run();
+    struct listener listener;
+    char server[PATH_MAX + 40];
+    int parent = 0;
+
+    (void)state;
+    listener_open(&listener, "cl");
+    snprintf(server, sizeof(server), "%s/build/plain/ppu-forkserver.so", listener.here);
+    bool there = access(server, R_OK) == 0;
+    assert_int_equal(chdir(listener.folder), 0);
+    for (uint32_t round = 0; round < SERVED_ROUNDS && there; round++) {
+        char text[TEXT_BYTES] = "";
+        make_taken(&random, text);
+        assert_heard(&listener,
+                     &(struct ppu_compile_options){
+                         .clang = "/bin/sh", .fork_server = server, .options = text, .front = round % 4 },
+                     2);
+        FILE *file = fopen(listener.parent, "r");
+        assert_non_null(file);
+        assert_int_equal(fscanf(file, "%d", &parent), 1);
+        fclose(file);
+        assert_int_not_equal(parent, getpid()); /* it is the server's copy */
+    }
+    assert_int_equal(chdir(listener.here), 0);
+    listener_close(&listener);
+    if (!there) {
+        print_message("# %s is not there\n", server);
+        skip();
+    }
+}
+
 /* What once made clang read a file of options, write a file, or load a library. */
 static void nothing_is_written(void **state)
 {
@@ -381,6 +570,9 @@ int main(void)
           NULL },
         { "there is a most of options [A7]", too_many_words, NULL, NULL, NULL },
         { "clang makes nothing else of random options [A7]", clang_runs_nothing_else, NULL, NULL, NULL },
+        { "random options: clang's process gets the words that are allowed, and no other [A7]", clang_gets_these_words,
+          NULL, NULL, NULL },
+        { "random options: so does the fork server's [A7]", served_clang_gets_these_words, NULL, NULL, NULL },
         { "options make clang neither read options from files nor write files [A7]", nothing_is_written, NULL, NULL,
           NULL },
     };

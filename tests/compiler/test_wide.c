@@ -600,25 +600,23 @@ static void floats_are_printed_as_doubles(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        { "integers of more than 64 bits are computed in words [A7]", wide_integers_compute, device_setup,
-          device_teardown, NULL },
-        { "vectors of such integers are computed in words [A7]", vectors_of_wide_integers_compute, device_setup,
-          device_teardown, NULL },
-        { "vectors of integers of any width lie packed in memory [A7]", odd_vectors_are_packed, device_setup,
-          device_teardown, NULL },
-        { "words are vectors of such integers, and back [A7]", vectors_of_wide_integers_are_words, device_setup,
-          device_teardown, NULL },
-        { "vectors are such integers, and back [A7]", wide_integers_are_vectors, device_setup, device_teardown, NULL },
-        { "vectors of three are numbers of 24 and 48 bits [A7]", odd_integers_are_vectors, device_setup,
-          device_teardown, NULL },
-        { "constant vectors are such integers [A7]", constant_vectors_are_integers, device_setup, device_teardown,
+        { "integers of more than 64 bits are computed in words", wide_integers_compute, device_setup, device_teardown,
           NULL },
-        { "constant vectors of one element are vectors [A7]", constant_vectors_of_one_are_vectors, device_setup,
+        { "vectors of such integers are computed in words", vectors_of_wide_integers_compute, device_setup,
           device_teardown, NULL },
-        { "printf takes a float of a module as a double [A7]", floats_are_printed_as_doubles, device_setup,
+        { "vectors of integers of any width lie packed in memory", odd_vectors_are_packed, device_setup,
           device_teardown, NULL },
-        { "structs are loaded, chosen and stored whole [A7]", structs_are_moved_whole, device_setup, device_teardown,
+        { "words are vectors of such integers, and back", vectors_of_wide_integers_are_words, device_setup,
+          device_teardown, NULL },
+        { "vectors are such integers, and back", wide_integers_are_vectors, device_setup, device_teardown, NULL },
+        { "vectors of three are numbers of 24 and 48 bits", odd_integers_are_vectors, device_setup, device_teardown,
           NULL },
+        { "constant vectors are such integers", constant_vectors_are_integers, device_setup, device_teardown, NULL },
+        { "constant vectors of one element are vectors", constant_vectors_of_one_are_vectors, device_setup,
+          device_teardown, NULL },
+        { "printf takes a float of a module as a double", floats_are_printed_as_doubles, device_setup, device_teardown,
+          NULL },
+        { "structs are loaded, chosen and stored whole", structs_are_moved_whole, device_setup, device_teardown, NULL },
     };
 
     return cmocka_run_group_tests_name("compiler: wide types", tests, NULL, NULL);

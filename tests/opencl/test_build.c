@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Tests building in parts, in the background, and from the cache, and what binaries hold. */
 #include <fcntl.h>
+#include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -249,6 +250,53 @@ static void foreign_modules_are_used(void **state)
     check(clReleaseProgram(library));
     check(clReleaseProgram(parts[0]));
     check(clReleaseProgram(parts[1]));
+}
+
+static bool is_joined; /* the compiler is a part of this program */
+
+bool compiler_joined_within(void)
+{
+    is_joined = true;
+    return true;
+}
+
+/* Fails with CL_COMPILER_NOT_AVAILABLE, and tells why: nothing else compiles it. */
+static void expect_no_process(struct fixture *f, cl_program foreign)
+{
+    char log[1000] = "";
+
+    assert_int_equal(clBuildProgram(foreign, 0, NULL, NULL, NULL, NULL), CL_COMPILER_NOT_AVAILABLE);
+    check(clGetProgramBuildInfo(foreign, f->device, CL_PROGRAM_BUILD_LOG, sizeof(log), log, NULL));
+    assert_string_equal(log, "error: a variant, or a module that this installation has not compiled, is compiled in a "
+                             "process of its own, which cannot be started: No such file or directory\n");
+}
+
+/* The joined machine looks for the process's program from the current folder on (compiler_joined.c). */
+static void foreign_modules_need_their_process(void **state)
+{
+    static const char *const text = "kernel void k(global int *o) { o[get_global_id(0)] = 8; }";
+    struct fixture *f = *state;
+    char here[PATH_MAX], folder[] = "/tmp/ppu-build-XXXXXX";
+    cl_program own = compiled(f, text, "", NULL, NULL), foreign = estranged(f, compiled(f, text, "", NULL, NULL));
+
+    if (is_joined) {
+        assert_non_null(getcwd(here, sizeof(here)));
+        assert_non_null(mkdtemp(folder));
+        assert_int_equal(chdir(folder), 0);
+        expect_no_process(f, foreign);
+        check(clBuildProgram(own, 0, NULL, NULL, NULL, NULL));
+        assert_int_equal(chdir(here), 0);
+        rmdir(folder);
+        expect(f, own, 0, 8);
+        check(clBuildProgram(foreign, 0, NULL, NULL, NULL, NULL)); /* the same module, with its process */
+        expect(f, foreign, 0, 8);
+    }
+    check(clReleaseProgram(foreign));
+    check(clReleaseProgram(own));
+    if (!is_joined) {
+        print_message("# a library finds the program beside itself\n");
+        skip();
+    }
 }
 
 static void set_sum(unsigned char *binary, size_t bytes)
@@ -610,11 +658,6 @@ static void programs_need_no_kernel(void **state)
     check(clReleaseProgram(program));
 }
 
-bool compiler_joined_within(void)
-{
-    return true;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -622,6 +665,8 @@ int main(void)
         cl_test("objects and libraries are saved, loaded and linked; damaged ones are refused [F6]",
                 libraries_are_kept),
         cl_test("modules from elsewhere are compiled apart [F6]", foreign_modules_are_used),
+        cl_test("modules from elsewhere are compiled by nobody but their process [F6]",
+                foreign_modules_need_their_process),
         cl_test("damaged modules take no program along [F6]", damaged_modules_hurt_nobody),
         cl_test("wrong parts get their errors, and a failed link tells why [F6]", wrong_parts_are_refused),
         cl_test("a build with a callback goes on alone [F6]", builds_go_on_alone),
