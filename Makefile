@@ -346,6 +346,7 @@ coverage: $(COVERAGE_TARGETS) $(BUILD)/coverage.list ## which lines the C tests 
 
 .PHONY: requirements
 requirements: $(TEST_TARGETS) $(BUILD)/tests.list ## run the tests, then print one line for each requirement A1 to F9
+	$(Q)rm -f $(BUILD)/test-results.json # those of an earlier run say nothing of this one
 	$(Q)tests/run --patience $(PATIENCE) --list $(BUILD)/tests.list --results $(BUILD)/test-results.json || true
 	$(Q)tools/requirements $(if $(T),--partial) docs/spec/requirements.md $(BUILD)/test-results.json
 

@@ -325,3 +325,25 @@ post_filled:
     mov v19, 2
     call v15, workq_publish
     exit
+
+# One thread says what it was launched with, and what it reads there (C7). Parameters: 0 queue, 8 where it goes (addresses): 0 the
+# first parameter, 8 soft GP_PUT, 12 shadow GP_PUT, 16 entries, 20 period.
+.kernel told
+.param 16
+    rdsr v0, %tid.x
+    isetp.ne p0, v0, 0
+    @p0 exit
+    ldp.b64 s0, [0]
+    ldp.b64 s2, [8]
+    mov64 v2, s2
+    mov64 v16, s0
+    stg.b64 v16, [v2]
+    ldg.b32 v4, [v16+64]
+    stg.b32 v4, [v2+8]
+    ldg.b32 v4, [v16+128]
+    stg.b32 v4, [v2+12]
+    ldg.b32 v4, [v16+4]
+    stg.b32 v4, [v2+16]
+    ldg.b32 v4, [v16+8]
+    stg.b32 v4, [v2+20]
+    exit
