@@ -189,6 +189,9 @@ static void lines_and_functions(void **state)
     assert_int_equal(line, 3);
     assert_int_equal(info_line(info, insns[0], &file), 3);
     assert_string_equal(file, "test.cl");
+    /* Behind the code there is no line, wherever a thread has gone. */
+    assert_int_equal(info_line(info, device->rig->program.header->code_bytes / PPU_INSN_BYTES, NULL), 0);
+    assert_int_equal(info_line(info, UINT32_MAX, NULL), 0);
     assert_int_equal(info_frames(info, insns[0], frames), 2);
     assert_string_equal(frames[0].name, "add");
     assert_int_equal(frames[0].line, 3);

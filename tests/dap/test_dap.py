@@ -255,7 +255,8 @@ def memory_and_code():
     assert editor.request("evaluate", expression="part[1]", context="watch")["result"] == str(base + 2)
     far = editor.request("readMemory", memoryReference="0x4000000000", count=16)
     assert far["data"] == "" and far["unreadableBytes"] == 16, far
-    assert editor.refused("readMemory", memoryReference="nowhere", count=1).startswith("read memory: ")
+    assert editor.refused("readMemory", memoryReference="nowhere", count=1) == \
+        'read memory: "nowhere" names no memory: expected an address'
     assert editor.refused("writeMemory", memoryReference="0x4000000000", data="AAAA").startswith("write memory: 0 of 3 bytes")
     assert editor.refused("writeMemory", memoryReference="0x40", data="*").endswith("is no base64")
     # Registers.
@@ -288,7 +289,7 @@ def memory_and_code():
     about = editor.request("dataBreakpointInfo", name=element, frameId=frame)
     assert about["accessTypes"] == ["write"] and "4 bytes" in about["description"], about
     none = editor.request("dataBreakpointInfo", name="part[1]", frameId=frame)
-    assert none["dataId"] is None and none["description"] == "only global memory is watched", none
+    assert none["dataId"] is None and none["description"] == "find memory to watch: only global memory is watched", none
     assert editor.request("dataBreakpointInfo", name="nothing", frameId=frame)["dataId"] is None
     assert editor.request("dataBreakpointInfo", name="&out[5]", asAddress=True, bytes=4)["dataId"]
     found = editor.request("setDataBreakpoints", breakpoints=[{"dataId": about["dataId"], "accessType": "write"},
@@ -319,10 +320,10 @@ def console():
     assert editor.typed("l") == "5" and "14\t    out[i] = other;" in editor.typed("-exec l"), "a variable comes before a command"
     assert "active" in editor.typed("info lanes") and "at a breakpoint" in editor.typed("info warps")
     assert editor.typed("l + 1") == "6" and editor.typed("print/x n") == "n = 0x3e8"
-    assert editor.refused("evaluate", expression="nonsense", context="repl").startswith("evaluate: there is no command nonsense")
-    assert editor.refused("evaluate", expression="lane 99", context="repl") == "evaluate: the warp has 64 lanes"
+    assert editor.refused("evaluate", expression="nonsense", context="repl").endswith(": there is no command nonsense; `help` lists them")
+    assert editor.refused("evaluate", expression="lane 99", context="repl") == "evaluate: lane: the warp has 64 lanes, and none of number 99"
     assert editor.refused("evaluate", expression="scope task", context="repl") == \
-        "evaluate: cannot change the scope: editors stop all kernels"
+        "evaluate: scope: it is not changed under an editor, which stops all kernels"
     assert editor.refused("evaluate", expression="lane 4", context="watch").startswith("evaluate: lane 4: ")
     # To the other work-group: the editor is told where it looks now.
     other = "1,0,0" if "cta (0,0,0)" in editor.typed("kernel") else "0,0,0"
@@ -331,7 +332,7 @@ def console():
             assert f"cta ({other})" in editor.typed(f"cta {other}")
             break
         except client.Refused as refusal:
-            assert str(refusal) == "evaluate: there is none on an SM", refusal
+            assert str(refusal) == "evaluate: cta: no such warp is on an SM; `info kernels` and `info warps` list what is", refusal
     moved = editor.stopped()
     assert moved["threadId"] != thread
     # A breakpoint that a command deletes.
@@ -343,7 +344,8 @@ def console():
     editor.typed("continue")
     editor.event("continued")
     editor.stopped(reason="breakpoint")
-    assert editor.refused("evaluate", expression="run", context="repl") == "evaluate: the program runs already"
+    assert editor.refused("evaluate", expression="run", context="repl") == \
+        "evaluate: run: the program runs already; `continue` lets it go on, and `kill` ends it"
     editor.typed("continue")
     ends_well(editor)
 
@@ -355,7 +357,8 @@ def exceptions():
     editor.request("setExceptionBreakpoints", filters=["fault", "entry"])
     editor.go()
     stop = editor.stopped(reason="entry")
-    assert editor.refused("exceptionInfo", threadId=stop["threadId"]).startswith("describe an exception: ")
+    assert editor.refused("exceptionInfo", threadId=stop["threadId"]) == \
+        "describe an exception: the kernels stand at no fault, and not where lanes part; `continue` goes on to one"
     editor.request("setExceptionBreakpoints", filters=["fault"])
     editor.request("continue", threadId=stop["threadId"])
     stop = editor.stopped(reason="exception")
@@ -372,9 +375,11 @@ def exceptions():
     assert body["exitCode"] == 3
     editor.event("terminated")
     assert "read: error -14" in editor.output()
-    assert editor.refused("continue", threadId=stop["threadId"]) == "continue: the program does not run"
+    assert editor.refused("continue", threadId=stop["threadId"]) == \
+        "continue: the program does not run; request `launch` or `attach` first"
     assert editor.refused("evaluate", expression="info warps", context="repl").startswith("evaluate: ")
-    assert editor.refused("terminate") == "terminate: the program does not run"
+    assert editor.refused("terminate") == \
+        "terminate: the program does not run; request `launch` or `attach` first"
     editor.leave()
 
 
@@ -526,7 +531,7 @@ def refusals():
     assert editor.refused("initialize") == "initialize: it was done already"
     assert editor.refused("nonsense") == 'serve a request: there is no request "nonsense"'
     for wrong, why in (({}, '"processId" is no number of a process'), ({"processId": "1"}, '"processId" is no number of a process'),
-                       ({"processId": 1}, "cannot attach to process 1: it has no PPU, or may not be looked at")):
+                       ({"processId": 1}, "process 1: it has no PPU, or may not be looked at")):
         assert editor.refused("attach", **wrong) == f"attach: {why}", wrong
     for wrong in ({}, {"program": "/nowhere/program"}, {"program": "/"}, {"program": "no-such-command"},
                   {"program": "sh", "cwd": "/nowhere"}, {"program": "sh", "args": [1]}, {"program": "sh", "args": "x"},
@@ -609,7 +614,8 @@ def program_ends():
             continue
         assert editor.event("exited")["exitCode"] == 128 + (signal.SIGTERM if how == "terminate" else signal.SIGKILL)
         editor.event("terminated")
-        assert editor.refused("stackTrace", threadId=thread) == "list frames: no kernel stands still"
+        assert editor.refused("stackTrace", threadId=thread) == \
+            "list frames: no kernel stands still; `pause` stops those of a program that runs"
         editor.leave()
 
 

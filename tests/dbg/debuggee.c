@@ -69,7 +69,18 @@ static const char *source = "int twice(int a)\n"                                
                             "    for (int k = 0; k < 3; k++)\n"                           /* 53 */
                             "        all += outer(i, k);\n"                               /* 54 */
                             "    out[i] = all;\n"                                         /* 55 */
-                            "}\n";                                                        /* 56 */
+                            "}\n"                                                         /* 56 */
+                            "int __attribute__((noinline)) spill(int v)\n"                /* 57 */
+                            "{\n"                                                         /* 58 */
+                            "    volatile int a[2];\n"                                    /* 59 */
+                            "    a[0] = v;\n"                                             /* 60 */
+                            "    a[1] = v;\n"                                             /* 61 */
+                            "    return a[0];\n"                                          /* 62 */
+                            "}\n"                                                         /* 63 */
+                            "kernel void smash(global int *out)\n"                        /* 64 */
+                            "{\n"                                                         /* 65 */
+                            "    out[0] = spill(out[0] - 1);\n"                           /* 66 */
+                            "}\n";                                                        /* 67 */
 
 static const char *tree_source =
     "kernel void tree(global volatile int *out, int level)\n"                                 /* 1 */

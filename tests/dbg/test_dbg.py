@@ -18,6 +18,7 @@ import tap  # noqa: E402
 DEBUGGER = TOP / "build/plain/tools/ppu-dbg"
 PROGRAM = TOP / "build/plain/tests/dbg-debuggee"
 ENVIRONMENT = os.environ | {"OCL_ICD_VENDORS": str(TOP / "build/opencl/ppu.icd"), "PPU_CACHE": "off"}
+NONE_STANDS = "no kernel stands still; `run` or `continue` goes on to where one stops"
 
 
 def start(orders, *arguments, options=("--batch",), program=PROGRAM, limit_ms=0):
@@ -67,7 +68,7 @@ def instructions():
     output = debug("break *$pc", "tbreak 10", "run", "next", "break *$pc + 16", "break *nothing", "continue", "p $pc", "delete",
                    "p/x $pc - 8", "set $p1 = 0", "p $p1", "set $s5 = 7", "p $s5", "continue", status=1)
     has(output, "kernel.cl:11", "Breakpoint 2: *0x", ", 1 place\n", "Breakpoint 2, work at kernel.cl:1", "$p1 = 0\n", "$s5 = 7\n", "[program exited with status 0]")
-    assert "$pc: no kernel stands still\n" in output and "nothing: there is no variable" in output, output
+    assert f"break: $pc: {NONE_STANDS}\n" in output and "nothing: there is no variable" in output, output
     set_at, = re.findall(r"Breakpoint 2: \*(0x[0-9a-f]+)", output)
     assert f"$pc = {set_at}\n" in output, output
 
@@ -90,8 +91,32 @@ def frames_and_files():
     has(output, "#1  work at kernel.cl:9\n9\t", "n = 1000\n", "i % 64 = 0\n", "#0  twice at kernel.cl:3", "a % 64 - b = 0\n", "#1  work",
         "part.cl:6, 1 place", "part.cl:40, when a program", "Breakpoint 2, work at kernel.cl:11",
         "part.cl:6, 1 place, hit 2 times", "12\t", "other = ", "done, all is right")
-    output = debug("ignore 1 1", "ignore", "frame 0", "up", status=1)
-    assert output == 2 * "ignore NUMBER COUNT\n" + 2 * "no kernel stands still\n", output
+
+
+def sentences():
+    """Each begins with the command that failed, and says what can be done."""
+    numbered = "there is no breakpoint 7; `info breakpoints` lists them"
+    for command, sentence in (
+            *((f"{word} x", f"{word}: {NONE_STANDS}") for word in ("watch", "last-write")),
+            *((word, f"{word}: {NONE_STANDS}") for word in (
+                "frame", "up", "step", "finish", "reverse-step", "backtrace", "disassemble", "lane", "warp", "kernel")),
+            *((f"info {word}", f"info: {NONE_STANDS}") for word in ("ctas", "lanes", "tokens", "registers", "locals")),
+            ("set x = 1", f"set: {NONE_STANDS}"), ("x x", f"x: {NONE_STANDS}"), ("p x", f"print: x: {NONE_STANDS}"),
+            *((f"{word} 7", f"{word}: {numbered}") for word in ("delete", "enable", "disable", "condition", "ignore")),
+            ("condition", 'condition: "": expected the number of a breakpoint, and EXPRESSION'),
+            ("ignore x", 'ignore: "x": expected the number of a breakpoint, and COUNT'),
+            ("break " + "x" * 600 + " if " + "y" * 500, "execute a command: the line has more than 1023 characters"),
+            ("break", "break: no location is given: expected LINE, FILE:LINE, a function or *ADDRESS"),
+            ("list", "list: no program of the device is loaded yet; `run` to where a kernel stops"),
+            ("help nonsense", "help: there is no command nonsense; `help` lists them"),
+            ("nonsense 1", "execute a command: there is no command nonsense 1; `help` lists them"),
+            ("scope some", 'scope: "some": expected all or task'), ("print/y 1", 'print: "/y": expected /x or /d'),
+            ("continue some", 'continue: "some": expected nothing or `all`'), ("cta x", f"cta: {NONE_STANDS}"),
+            ("continue", "continue: the program does not run; `run` starts it"),
+            ("info tasks", "info: list the tasks: the program does not run; `run` starts it"),
+            ("info record", "info: tell what is recorded: the program does not run; `run` starts it")):
+        output = debug(command, status=1)
+        assert output == sentence + "\n", (command, output)
 
 
 def shows():
@@ -101,7 +126,7 @@ def shows():
     # Either work-group may come first.
     has(output, "work ", "(2,1,1)", "(64,1,1)", "stopped", ",0,0)  SM ", "at a breakpoint", "lane thread", "*    0 (0,0,0)        active",
         "$s0 ", "$v0 ", "tokens, the front first", ": 0 0 0 0\n", "14\t    out[i] = other;", "=> 0x", "$lane = 0\n", "= 1\n",
-        "there is no variable of this name here", "the warp has 64 lanes", "there is no frame 1", "there is no frame -1",
+        "there is no variable of this name here", "the warp has 64 lanes, and none of number 64", "there is no frame 1", "there is no frame -1",
         "it is no pointer",
         "the kernel cannot reach this address", "ended by signal 9")
     assert "a name is missing" in output, output
@@ -138,6 +163,15 @@ def calls():
     assert output.count("outer at") == 2 + 1 + 1, output
     has(output, "#0  calls at kernel.cl:54\n", "outer at kernel.cl:44\n", "#0  outer at kernel.cl:44\n#1  calls at kernel.cl:54\n",
         "#0  outer at kernel.cl:44\n#1  calls at kernel.cl:54\n")
+
+
+def written_over():
+    """Where memory has no return address any more, no caller is shown; the kernel goes where it was sent, and that has no line."""
+    words = [f"set a[{i}] = -1" for i in (2, 3, 4, 5, -1, -2, -3, -4)]
+    output = debug("tbreak 62", "run", "bt", *words, "bt", "up", "finish", "continue", "kill", program=("smash",), status=1)
+    has(output, "#0  spill at kernel.cl:62\n#1  smash at kernel.cl:66\n#0  spill at kernel.cl:62\n", "there is no frame 1",
+        "smash at instruction ", "Fault FETCH_RANGE at address ", "smash at instruction ")
+    assert output.count("#1  smash") == 1 and "??" not in output, output
 
 
 def record(*orders, program=(), status=0):
@@ -190,7 +224,7 @@ def back_from_a_fault():
 def nothing_recorded():
     output = debug("break 14", "run", "reverse-step", "info record", "record", "record maybe", "reverse-finish", "kill", status=1)
     has(output, "cannot go back: nothing is recorded", "cannot tell what is recorded: nothing is recorded",
-        "cannot record: the SMs run on several threads of the host", "record [stop]", "cannot go back out of a kernel: nobody has called it")
+        "record: cannot record: the SMs run on several threads of the host", 'record: "maybe": expected nothing or `stop`', "cannot go back out of a kernel: nobody has called it")
     output = debug("record", "break 14", "run", "rsi", "record stop", "rsi", "delete", "bt", "continue", status=1)
     has(output, "[recording]", "Breakpoint 1", "work at kernel.cl:1", "[not recording]",
         "cannot go back: nothing is recorded", "work at kernel.cl:14", "done, all is right")
@@ -279,7 +313,7 @@ def tree_of_tasks():
     output, _ = process.communicate("delete\nset out[0] = 1\ncontinue\n", timeout=100)
     has(output, "done, all is right")
     output = debug("info tasks", status=1)
-    assert output == "cannot list the tasks: the device is gone, or has another debugger\n", output
+    assert output == "info: list the tasks: the program does not run; `run` starts it\n", output
 
 
 def wait_for(process, orders, pattern):
@@ -373,12 +407,13 @@ def nothing_to_attach_to():
     with Running() as program:
         process = program.attach(batch=True)
         output, _ = process.communicate(timeout=100)
-        assert process.returncode == 1 and output == f"cannot attach to process {program.process.pid}: it was started without " \
-            "PPU_DEBUG_KERNELS=1, so it does not tell of its kernels\n", output
+        assert process.returncode == 1 and output == f"attach: process {program.process.pid}: it does not tell of its " \
+            "kernels; start it with PPU_DEBUG_KERNELS=1\n", output
     output = debug("attach 1", "attach 4194305", "attach x", "attach", "detach", status=1)
-    assert output == "cannot attach to process 1: it has no PPU, or may not be looked at\n" \
-        "cannot attach to process 4194305: there is no such process\n" \
-        'a number is needed, not "x"\na number is needed, not ""\ncannot detach: nothing is attached\n', output
+    assert output == "attach: process 1: it has no PPU, or may not be looked at\n" \
+        "attach: process 4194305: there is no such process\n" \
+        'attach: "x": expected a number from 0 to 4294967295\nattach: "": expected a number from 0 to 4294967295\n' \
+        "detach: nothing is attached; `kill` ends a program that `run` has started\n", output
 
 
 def two_debuggers():
@@ -392,7 +427,7 @@ def two_debuggers():
             second = program.attach("delete", "set out[0] = 1", "continue", batch=True)
             output, _ = second.communicate(timeout=100)
             assert second.returncode == 1, output
-            assert output.splitlines()[0] == f"cannot debug PPU 0: another debugger has it, process {first.pid}", output
+            assert output.splitlines()[0] == f"attach: cannot debug PPU 0: another debugger has it, process {first.pid}", output
         wait_for(first, "next\np turns >= 0", r"endless at kernel\.cl:24.*turns >= 0 = 1\n")
         first.kill()
         first.wait()
@@ -415,7 +450,7 @@ def scripts():
         file.flush()
         process = start([], options=("--batch", "-x", file.name))
         output, _ = process.communicate(timeout=100)
-    has(output, "other = ", "cannot read /nowhere: No such file", "ended by signal 9")
+    has(output, "other = ", "source: read commands of /nowhere: No such file", "ended by signal 9")
 
 
 def helps():
@@ -428,7 +463,7 @@ def helps():
         output = debug(wrong, status=1)
         assert output.count("\n") == 1, (wrong, output)
     done = subprocess.run([DEBUGGER, "--batch", "-ex", "run"], capture_output=True, text=True)
-    assert done.returncode == 1 and "no program was named" in done.stderr, done
+    assert done.returncode == 1 and done.stderr == "run: no program was named: start ppu-dbg with one, or `attach` to a process\n", done
     done = subprocess.run([DEBUGGER, "--batch", "-ex", "run", "/nowhere/program"], capture_output=True, text=True)
     assert "No such file" in done.stderr and "status 127" in done.stdout, done
 
@@ -457,12 +492,14 @@ if __name__ == "__main__":
         ("a warp stops where its lanes part", parts),
         ("frames, files on disk, and hits that are passed", frames_and_files),
         ("what stands still is shown; wrong expressions are refused", shows),
+        ("a sentence names the command that failed, and what can be done", sentences),
         ("a fault stops before anybody is told", faults),
         ("kernels stop at their entry", entries),
         ("time limits do not count while a kernel stands", watchdogs_wait),
         ("kernels that threads launch stop at their entry", entry_of_what_threads_launch),
         ("a kernel without an end is interrupted, changed, and goes on", interrupted),
         ("a recorded kernel goes back by lines, functions, instructions and breakpoints", goes_back),
+        ("a return address that is written over is none", written_over),
         ("a recorded kernel goes back over calls, into them and out of them", back_over_calls),
         ("a recorded kernel goes back to the last write of a variable, of memory and of a register", last_writes),
         ("a recorded kernel goes back from a fault", back_from_a_fault),

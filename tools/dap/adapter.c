@@ -300,7 +300,7 @@ static void start_launched(struct adapter *adapter)
     bool good = make_pipes(adapter);
 
     if (!good) {
-        session_complain(session, "cannot start %s: %s", adapter->program[0], strerror(errno));
+        session_complain(session, "start %s: %s", adapter->program[0], strerror(errno));
     }
     session->start.files = adapter->files;
     session->stop_at = adapter->exceptions | (adapter->stop_on_entry ? PPU_DEBUG_AT_ENTRY : 0);

@@ -210,13 +210,13 @@ static json_t *set_one(struct adapter *adapter, enum break_kind kind, const char
     char all[WISH_BYTES];
 
     if (strlen(wish.where) >= SESSION_TEXT - 1) {
-        return unverified("set a breakpoint: its name is too long");
+        return unverified("set a breakpoint: its name is too long; at most 1,023 characters are kept");
     }
     if (!read_hits(hits, &wish.ignore)) {
         return unverified("set a breakpoint: the hit condition is N, >= N or > N");
     }
     if (condition && strlen(condition) >= SESSION_TEXT) {
-        return unverified("set a breakpoint: its condition is too long");
+        return unverified("set a breakpoint: its condition is too long; at most 1,023 characters are kept");
     }
     wish.condition = condition ? condition : "";
     snprintf(all, sizeof(all), "%s\n%s\n%u", wish.where, wish.condition, wish.ignore);
@@ -226,7 +226,7 @@ static json_t *set_one(struct adapter *adapter, enum break_kind kind, const char
         one = number != 0 ? add_break(adapter, kind, source, all, number) : NULL;
     }
     free(adapter_take_text(adapter)); /* the answer says it */
-    return one ? break_json(adapter, one) : unverified("set a breakpoint: there is no room for more");
+    return one ? break_json(adapter, one) : unverified("set a breakpoint: there are too many; remove others");
 }
 
 json_t *request_set_breakpoints(struct adapter *adapter, const json_t *arguments)
@@ -339,7 +339,8 @@ json_t *request_exception_info(struct adapter *adapter, const json_t *arguments)
     (void)arguments;
     if (adapter->session.motion.kind != MOTION_NONE ||
         (stop->why != PPU_DEBUG_FAULTED && stop->why != PPU_DEBUG_DIVERGED)) {
-        return adapter_refuse(adapter, "the kernels do not stand at one");
+        return adapter_refuse(adapter,
+                              "the kernels stand at no fault, and not where lanes part; `continue` goes on to one");
     }
     const bool is_fault = stop->why == PPU_DEBUG_FAULTED;
     snprintf(text, sizeof(text), is_fault ? "Fault %s at address 0x%llx" : "Lanes part",
@@ -397,13 +398,13 @@ json_t *request_data_breakpoint_info(struct adapter *adapter, const json_t *argu
     }
     if (!is_address && (value.kind != VALUE_OBJECT || value.space == PPU_DEBUG_PRIVATE ||
                         value.space == PPU_DEBUG_SHARED || value.space == PPU_DEBUG_PARAMETER)) {
-        return no_data("only global memory is watched");
+        return no_data("find memory to watch: only global memory is watched");
     }
     if (bytes == 0) {
         bytes = is_address ? 4 : info_bytes(value.type);
     }
     if (bytes == 0 || bytes > 8 || (bytes & (bytes - 1)) != 0) {
-        return no_data("1, 2, 4 or 8 bytes are watched");
+        return no_data("find memory to watch: it must have 1, 2, 4 or 8 bytes");
     }
     snprintf(id, sizeof(id), "0x%llx/%llu/%u", (unsigned long long)address, (unsigned long long)bytes,
              adapter->session.focus.task.context);

@@ -55,7 +55,7 @@ static json_t *command(struct adapter *adapter, const char *text)
     const struct focus before = session->focus;
 
     if (adapter->state != ADAPTER_RUNS) {
-        return adapter_refuse(adapter, "%.256s: the program does not run", text);
+        return adapter_refuse(adapter, "%.256s: the program does not run; request `launch` or `attach` first", text);
     }
     session->failed = false;
     const bool goes_on = command_execute(session, text);
@@ -64,7 +64,7 @@ static json_t *command(struct adapter *adapter, const char *text)
         session_kill(session);
     }
     if (session->failed || !said) {
-        (void)adapter_refuse(adapter, "%.400s", said ? said : "there is no memory");
+        (void)adapter_refuse(adapter, "%.400s", said ? said : "not enough memory for the answer");
         free(said);
         return NULL;
     }

@@ -54,7 +54,7 @@ static bool find_memory(struct adapter *adapter, const char *text, enum ppu_debu
     errno = 0;
     number = text ? strtoull(text, &end, 0) : 0;
     if (!text || end == text || *end != 0 || errno != 0) {
-        (void)adapter_refuse(adapter, "\"%.64s\" names no memory", text ? text : "");
+        (void)adapter_refuse(adapter, "\"%.64s\" names no memory: expected an address", text ? text : "");
         return false;
     }
     *space = PPU_DEBUG_GLOBAL;
@@ -88,7 +88,7 @@ json_t *request_read_memory(struct adapter *adapter, const json_t *arguments)
     char text[32];
 
     if (wanted < 0) {
-        return adapter_refuse(adapter, "the count is %lld", (long long)wanted);
+        return adapter_refuse(adapter, "the count is %lld: expected a number from 0", (long long)wanted);
     }
     if (!find_memory(adapter, argument_text(arguments, "memoryReference"), &space, &address)) {
         return NULL;
@@ -99,7 +99,7 @@ json_t *request_read_memory(struct adapter *adapter, const json_t *arguments)
     if (!bytes || !coded) {
         free(bytes);
         free(coded);
-        return adapter_refuse(adapter, "there is no memory");
+        return adapter_refuse(adapter, "not enough memory for %u bytes", count);
     }
     const uint32_t done = read_bytes(adapter, space, address, bytes, count);
     base64_encode_raw(coded, done, bytes);
@@ -218,10 +218,11 @@ json_t *request_disassemble(struct adapter *adapter, const json_t *arguments)
     uint64_t address = reference ? strtoull(reference, &end, 0) : 0;
 
     if (!reference || end == reference || *end != 0) {
-        return adapter_refuse(adapter, "\"%.64s\" names no code", reference ? reference : "");
+        return adapter_refuse(adapter, "\"%.64s\" names no code: expected an address", reference ? reference : "");
     }
     if (count < 0 || count > INSNS_MOST) {
-        return adapter_refuse(adapter, "%lld instructions; at most %d are told", (long long)count, INSNS_MOST);
+        return adapter_refuse(adapter, "%lld instructions: expected a number from 0 to %d", (long long)count,
+                              INSNS_MOST);
     }
     const struct loaded *loaded = program_around(&adapter->session, address);
     address += (uint64_t)argument_number(arguments, "offset", 0) + insns * PPU_INSN_BYTES;

@@ -246,7 +246,7 @@ static json_t *request_attach(struct adapter *adapter, const json_t *arguments)
     adapter->session.records = argument_true(arguments, "record");
     if (!session_attach(&adapter->session, (pid_t)pid)) {
         char *text = adapter_take_text(adapter);
-        (void)adapter_refuse(adapter, "%.400s", text ? text : "not enough memory");
+        (void)adapter_refuse(adapter, "%.400s", text ? text : "not enough memory for the reason");
         free(text);
         json_decref(body);
         return forget_launch(adapter);
@@ -275,7 +275,7 @@ static json_t *request_configuration_done(struct adapter *adapter, const json_t 
 static bool can_go(struct adapter *adapter)
 {
     if (adapter->state != ADAPTER_RUNS) {
-        (void)adapter_refuse(adapter, "the program does not run");
+        (void)adapter_refuse(adapter, "the program does not run; request `launch` or `attach` first");
     } else if (adapter->session.motion.kind != MOTION_NONE) {
         (void)adapter_refuse(adapter, "the kernels run already");
     } else {
@@ -385,7 +385,7 @@ static json_t *request_pause(struct adapter *adapter, const json_t *arguments)
 {
     (void)arguments;
     if (adapter->state != ADAPTER_RUNS) {
-        return adapter_refuse(adapter, "the program does not run");
+        return adapter_refuse(adapter, "the program does not run; request `launch` or `attach` first");
     }
     session_interrupt(&adapter->session);
     adapter->stops++;
@@ -400,7 +400,7 @@ static json_t *request_terminate(struct adapter *adapter, const json_t *argument
 
     (void)arguments;
     if (session->pid == 0) {
-        return adapter_refuse(adapter, "the program does not run");
+        return adapter_refuse(adapter, "the program does not run; request `launch` or `attach` first");
     }
     (void)kill(session->pid, SIGTERM); /* it ends also while its kernels stand */
     return json_object();

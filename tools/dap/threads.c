@@ -135,7 +135,7 @@ bool threads_focus(struct adapter *adapter, json_int_t id, uint32_t frame, uint3
     struct session *session = &adapter->session;
 
     if ((session->motion.kind != MOTION_NONE && !session_goes_alone(session)) || session->pid == 0) {
-        (void)adapter_refuse(adapter, "no kernel stands still");
+        (void)adapter_refuse(adapter, "no kernel stands still; `pause` stops those of a program that runs");
         return false;
     }
     struct adapter_thread *thread = find_thread(adapter, id);
@@ -185,7 +185,7 @@ bool threads_focus_stands(struct adapter *adapter)
     const struct focus *focus = &adapter->session.focus;
 
     if (!focus->valid || !session_stands(&adapter->session, focus->task.context, focus->task.task)) {
-        (void)adapter_refuse(adapter, "no kernel stands still");
+        (void)adapter_refuse(adapter, "no kernel stands still; `pause` stops those of a program that runs");
         return false;
     }
     return true;

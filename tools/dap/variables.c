@@ -63,7 +63,7 @@ char *variables_text(struct adapter *adapter, const struct value *value, bool is
     FILE *before = session->out;
     char *text = NULL;
     size_t bytes = 0;
-    const char *why = "there is no memory";
+    const char *why = "not enough memory for its text";
 
     session->out = open_memstream(&text, &bytes);
     bool good =

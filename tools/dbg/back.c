@@ -118,7 +118,7 @@ static void begin_step(struct session *session)
 static bool can_begin(struct session *session)
 {
     if (session->motion.kind != MOTION_NONE || !session_refresh(session)) {
-        session_complain(session, "no kernel stands still");
+        session_complain(session, SESSION_NONE_STANDS);
         return false;
     }
     return true;

@@ -35,7 +35,7 @@ static bool read_number(struct session *session, const char *text, uint32_t *num
     const unsigned long value = strtoul(text, &end, 10);
 
     if (end == text || *behind_blanks(end) != 0 || value > UINT32_MAX) {
-        session_complain(session, "a number is needed, not \"%s\"", text);
+        session_complain(session, "\"%s\": expected a number from 0 to %u", text, UINT32_MAX);
         return false;
     }
     *number = (uint32_t)value;
@@ -53,15 +53,24 @@ static bool evaluate(struct session *session, const char *text, struct value *va
     return false;
 }
 
+static bool stands(struct session *session)
+{
+    if (!session_refresh(session)) {
+        session_complain(session, SESSION_NONE_STANDS);
+        return false;
+    }
+    return true;
+}
+
 /* ---- running ---- */
 
 static void do_run(struct session *session, const char *rest)
 {
     (void)rest;
     if (session->pid != 0) {
-        session_complain(session, "the program runs already");
+        session_complain(session, "the program runs already; `continue` lets it go on, and `kill` ends it");
     } else if (!session->start.program || !*session->start.program) {
-        session_complain(session, "no program was named");
+        session_complain(session, "no program was named: start ppu-dbg with one, or `attach` to a process");
     } else if (session_run(session)) {
         session_continue(session);
         session_wait(session);
@@ -73,9 +82,9 @@ static void do_attach(struct session *session, const char *rest)
     uint32_t pid = 0;
 
     if (session->pid != 0) {
-        session_complain(session, "the program runs already");
+        session_complain(session, "a program is debugged already; `detach` or `kill` ends that");
     } else if (session->in_background) {
-        session_complain(session, "cannot attach: the editor's request `attach` does");
+        session_complain(session, "the editor does this, with its request `attach`");
     } else if (read_number(session, rest, &pid)) {
         (void)session_attach(session, (pid_t)pid);
     }
@@ -85,9 +94,9 @@ static void do_detach(struct session *session, const char *rest)
 {
     (void)rest;
     if (!session->attached) {
-        session_complain(session, "cannot detach: nothing is attached");
+        session_complain(session, "nothing is attached; `kill` ends a program that `run` has started");
     } else if (session->in_background) {
-        session_complain(session, "cannot detach: the editor's request `disconnect` does");
+        session_complain(session, "the editor does this, with its request `disconnect`");
     } else {
         session_detach(session);
         fputs("[detached]\n", session->out);
@@ -99,7 +108,7 @@ static void do_continue(struct session *session, const char *rest)
     if (strcmp(rest, "all") == 0) {
         session_continue_all(session);
     } else if (*rest != 0) {
-        session_complain(session, "continue [all]");
+        session_complain(session, "\"%s\": expected nothing or `all`", rest);
         return;
     } else {
         session_continue(session);
@@ -112,13 +121,13 @@ static void do_scope(struct session *session, const char *rest)
     const bool one_task = strcmp(rest, "task") == 0;
 
     if (session->in_background) {
-        session_complain(session, "cannot change the scope: editors stop all kernels");
+        session_complain(session, "it is not changed under an editor, which stops all kernels");
     } else if (one_task || strcmp(rest, "all") == 0) {
         session_scope(session, one_task);
     } else if (*rest == 0) {
         fprintf(session->out, "scope %s\n", session->one_task ? "task" : "all");
     } else {
-        session_complain(session, "scope all or task");
+        session_complain(session, "\"%s\": expected all or task", rest);
     }
 }
 
@@ -168,7 +177,7 @@ static void do_record(struct session *session, const char *rest)
     const bool on = *rest == 0;
 
     if (!on && strcmp(rest, "stop") != 0) {
-        session_complain(session, "record [stop]");
+        session_complain(session, "\"%s\": expected nothing or `stop`", rest);
     } else if (session_record(session, on)) {
         fputs(on ? "[recording]\n" : "[not recording]\n", session->out);
     }
@@ -214,9 +223,7 @@ static void do_last_write(struct session *session, const char *rest)
 {
     struct value value;
 
-    if (!session_refresh(session)) {
-        session_complain(session, "no kernel stands still");
-    } else if (evaluate(session, rest, &value)) {
+    if (stands(session) && evaluate(session, rest, &value)) {
         const uint64_t bytes = value.kind == VALUE_OBJECT ? info_bytes(value.type) : 0;
         if (value.kind == VALUE_REGISTER && value.bank == 'v') {
             session_back_to_register(session, value.reg);
@@ -268,7 +275,7 @@ static void set_break(struct session *session, const char *rest, bool once)
 
     snprintf(where, sizeof(where), "%.*s", condition ? (int)(condition - rest) : (int)strlen(rest), rest);
     if (where[0] == 0) {
-        session_complain(session, "break where? LINE, FILE:LINE, a function, or *ADDRESS");
+        session_complain(session, "no location is given: expected LINE, FILE:LINE, a function or *ADDRESS");
         return;
     }
     if (where[0] == '*' && !compute_address(session, where)) {
@@ -294,9 +301,7 @@ static void do_watch(struct session *session, const char *rest)
 {
     struct value value;
 
-    if (!session_refresh(session)) {
-        session_complain(session, "no kernel stands still");
-    } else if (evaluate(session, rest, &value)) {
+    if (stands(session) && evaluate(session, rest, &value)) {
         const bool global = value.kind == VALUE_OBJECT && value.space != PPU_DEBUG_PRIVATE &&
                             value.space != PPU_DEBUG_SHARED && value.space != PPU_DEBUG_PARAMETER;
         if (global) {
@@ -307,12 +312,38 @@ static void do_watch(struct session *session, const char *rest)
     }
 }
 
+static void complain_no_point(struct session *session, uint32_t number)
+{
+    session_complain(session, "there is no breakpoint %u; `info breakpoints` lists them", number);
+}
+
+/* The breakpoint or watchpoint whose number stands before something else; NULL: it is none, which was said. */
+static struct point *read_point(struct session *session, const char *rest, const char *other, char **behind)
+{
+    char *end;
+    const uint32_t number = (uint32_t)strtoul(rest, &end, 10);
+    struct point *point = session_point(session, number);
+
+    if (end == rest) {
+        session_complain(session, "\"%s\": expected the number of a breakpoint, and %s", rest, other);
+        return NULL;
+    }
+    if (!point) {
+        complain_no_point(session, number);
+    }
+    while (isspace((unsigned char)*end)) {
+        end++;
+    }
+    *behind = end;
+    return point;
+}
+
 static void do_delete(struct session *session, const char *rest)
 {
     uint32_t number = 0;
 
     if ((*rest == 0 || read_number(session, rest, &number)) && !session_delete(session, number)) {
-        session_complain(session, "there is no breakpoint %s", rest);
+        complain_no_point(session, number);
     }
 }
 
@@ -320,8 +351,13 @@ static void enable(struct session *session, const char *rest, bool enabled)
 {
     uint32_t number;
 
-    if (read_number(session, rest, &number) && !session_enable(session, number, enabled)) {
-        session_complain(session, "there is no breakpoint %s", rest);
+    if (!read_number(session, rest, &number) || session_enable(session, number, enabled)) {
+        return;
+    }
+    if (session_point(session, number)) {
+        session_complain(session, "%u is a watchpoint, which `delete %u` removes", number, number);
+    } else {
+        complain_no_point(session, number);
     }
 }
 
@@ -337,25 +373,23 @@ static void do_disable(struct session *session, const char *rest)
 
 static void do_condition(struct session *session, const char *rest)
 {
-    char *end;
-    struct point *point = session_point(session, (uint32_t)strtoul(rest, &end, 10));
+    char *expression;
+    struct point *point = read_point(session, rest, "EXPRESSION", &expression);
 
-    if (!point || end == rest || strlen(end) >= SESSION_TEXT) {
-        session_complain(session, "condition NUMBER EXPRESSION");
-        return;
+    if (point && strlen(expression) >= SESSION_TEXT) {
+        session_complain(session, "the expression has more than %u characters", SESSION_TEXT - 1);
+    } else if (point) {
+        snprintf(point->condition, sizeof(point->condition), "%s", expression);
     }
-    snprintf(point->condition, sizeof(point->condition), "%s", behind_blanks(end));
 }
 
 static void do_ignore(struct session *session, const char *rest)
 {
-    char *end;
-    struct point *point = session_point(session, (uint32_t)strtoul(rest, &end, 10));
+    char *text;
+    struct point *point = read_point(session, rest, "COUNT", &text);
     uint32_t count;
 
-    if (!point || end == rest) {
-        session_complain(session, "ignore NUMBER COUNT");
-    } else if (read_number(session, behind_blanks(end), &count)) {
+    if (point && read_number(session, text, &count)) {
         point->ignore = count;
     }
 }
@@ -380,19 +414,10 @@ static void do_catch(struct session *session, const char *rest)
             return;
         }
     }
-    session_complain(session, "catch [no] entry, fault, divergence or launch");
+    session_complain(session, "\"%s\": expected entry, fault, divergence or launch, or `no` before one", rest);
 }
 
 /* ---- focus ---- */
-
-static bool stands(struct session *session)
-{
-    if (!session_refresh(session)) {
-        session_complain(session, "no kernel stands still");
-        return false;
-    }
-    return true;
-}
 
 static void do_lane(struct session *session, const char *rest)
 {
@@ -403,7 +428,7 @@ static void do_lane(struct session *session, const char *rest)
     }
     const uint32_t lanes = session_lanes(&session->focus.warp);
     if (lane >= lanes) {
-        session_complain(session, "the warp has %u lanes", lanes);
+        session_complain(session, "the warp has %u lanes, and none of number %u", lanes, lane);
         return;
     }
     session->focus.lane = lane;
@@ -425,7 +450,7 @@ static void focus_on(struct session *session, uint32_t slot, const uint32_t *cta
             return;
         }
     }
-    session_complain(session, "there is none on an SM");
+    session_complain(session, "no such warp is on an SM; `info kernels` and `info warps` list what is");
 }
 
 static void do_warp(struct session *session, const char *rest)
@@ -450,7 +475,7 @@ static void do_cta(struct session *session, const char *rest)
     } else if (session->focus.valid && found >= 1) {
         focus_on(session, session->focus.warp.slot, cta, UINT32_MAX);
     } else if (session->focus.valid) {
-        session_complain(session, "cta X,Y,Z");
+        session_complain(session, "\"%s\": expected X,Y,Z", rest);
     }
 }
 
@@ -470,7 +495,7 @@ static void choose_frame(struct session *session, uint32_t frame)
     struct frame frames[INFO_DEPTH];
 
     if (frame >= PPU_MAX(frames_list(session, frames), 1u)) {
-        session_complain(session, "there is no frame %d", (int)frame);
+        session_complain(session, "there is no frame %d; `backtrace` lists them", (int)frame);
         return;
     }
     session->focus.frame = frame;
@@ -512,7 +537,7 @@ static void do_print(struct session *session, const char *rest)
 
     rest = format ? behind_blanks(rest + 2) : rest;
     if (format && format != 'x' && format != 'd') {
-        session_complain(session, "print/x or print/d");
+        session_complain(session, "\"/%c\": expected /x or /d", format);
         return;
     }
     if (session->focus.valid && !stands(session)) {
@@ -536,7 +561,7 @@ static void do_set(struct session *session, const char *rest)
     struct value left, right;
 
     if (!equals) {
-        session_complain(session, "set VARIABLE = EXPRESSION");
+        session_complain(session, "\"%s\": expected VARIABLE = EXPRESSION", rest);
         return;
     }
     snprintf(to, sizeof(to), "%.*s", (int)(equals - text), text);
@@ -649,7 +674,9 @@ static void do_info(struct session *session, const char *rest)
         }
     }
     session_complain(session,
-                     "info kernels, tasks, ctas, warps, lanes, tokens, registers, locals, breakpoints or record");
+                     "\"%s\": expected kernels, tasks, ctas, warps, lanes, tokens, registers, locals, "
+                     "breakpoints or record",
+                     rest);
 }
 
 static void do_echo(struct session *session, const char *rest)
@@ -749,7 +776,7 @@ static void do_help(struct session *session, const char *rest)
     const struct command *one = *rest ? find_command(rest) : NULL;
 
     if (*rest && !one) {
-        session_complain(session, "there is no command %s", rest);
+        session_complain(session, "there is no command %s; `help` lists them", rest);
         return;
     }
     for (uint32_t i = 0; i < PPU_ARRAY_SIZE(commands); i++) {
@@ -771,7 +798,12 @@ bool command_execute(struct session *session, const char *line)
 {
     char text[LINE_BYTES], word[LINE_BYTES];
     size_t bytes = 0;
+    bool go_on = true;
 
+    if (strlen(behind_blanks(line)) >= sizeof(text)) {
+        session_complain(session, "execute a command: the line has more than %u characters", LINE_BYTES - 1);
+        return true;
+    }
     snprintf(text, sizeof(text), "%s", behind_blanks(line));
     for (size_t end = strlen(text); end != 0 && isspace((unsigned char)text[end - 1]); end--) {
         text[end - 1] = 0;
@@ -785,18 +817,19 @@ bool command_execute(struct session *session, const char *line)
     snprintf(word, sizeof(word), "%.*s", (int)bytes, text);
     const struct command *command = bytes != 0 ? find_command(word) : NULL;
     const char *rest = behind_blanks(text + bytes);
+    const char *before = session->doing;
     session->failed = false;
+    session->doing = command ? command->name : NULL;
     if (!command) {
-        session_complain(session, "there is no command %s; `help` lists them", text);
+        session_complain(session, "execute a command: there is no command %s; `help` lists them", text);
     } else if (command->run) {
         command->run(session, rest);
-    } else if (strcmp(command->name, "quit") == 0) {
-        return false;
     } else {
-        return command_file(session, rest);
+        go_on = strcmp(command->name, "quit") != 0 && command_file(session, rest);
     }
+    session->doing = before;
     fflush(session->out);
-    return true;
+    return go_on;
 }
 
 bool command_file(struct session *session, const char *path)
@@ -807,14 +840,15 @@ bool command_file(struct session *session, const char *path)
     bool go_on = true;
 
     if (!file) {
-        session_complain(session, "cannot read %s: %s", path, depth < FILES_DEEPEST ? strerror(errno) : "too deep");
+        session_complain(session, "read commands of %s: %s", path,
+                         depth < FILES_DEEPEST ? strerror(errno) : "too many files execute each other");
         return true;
     }
     depth++;
     while (go_on && fgets(line, sizeof(line), file)) {
         go_on = command_execute(session, line);
         if (session->in_background && session->motion.kind != MOTION_NONE && fgets(line, sizeof(line), file)) {
-            session_complain(session, "cannot execute all of %s: kernels go on now", path);
+            session_complain(session, "execute all of %s: kernels go on now, so the rest was left out", path);
             break;
         }
     }

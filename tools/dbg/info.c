@@ -85,7 +85,7 @@ const char *info_source(const struct info *info)
 
 /* ---- lines ---- */
 
-/* A row of the line table; false: it only ends a sequence. */
+/* A row of the line table; line 0: no line from here on. False: there is no such row. */
 static bool row_at(const struct info *info, size_t number, uint32_t *insn, uint32_t *line, const char **file)
 {
     Dwarf_Line *row = dwarf_onesrcline(info->lines, number);
@@ -98,9 +98,9 @@ static bool row_at(const struct info *info, size_t number, uint32_t *insn, uint3
         return false;
     }
     *insn = (uint32_t)(address / PPU_INSN_BYTES);
-    *line = (uint32_t)number_of_line;
+    *line = ends ? 0 : (uint32_t)number_of_line;
     *file = as_given(dwarf_linesrc(row, NULL, NULL));
-    return !ends;
+    return true;
 }
 
 uint32_t info_line(const struct info *info, uint32_t insn, const char **file)
@@ -135,7 +135,7 @@ static uint32_t line_with_code(const struct info *info, const char *file, uint32
     const char *name;
 
     for (size_t i = 0; i < info->line_count; i++) {
-        if (row_at(info, i, &insn, &here, &name) && here >= line && (best == 0 || here < best) && name &&
+        if (row_at(info, i, &insn, &here, &name) && here != 0 && here >= line && (best == 0 || here < best) && name &&
             is_file(name, file)) {
             best = here;
         }
@@ -172,7 +172,7 @@ static uint32_t behind_begin(const struct info *info, uint32_t begin)
     const char *name;
 
     for (size_t i = 0; i < info->line_count; i++) {
-        if (row_at(info, i, &insn, &line, &name) && insn > begin) {
+        if (row_at(info, i, &insn, &line, &name) && line != 0 && insn > begin) {
             return insn;
         }
     }

@@ -86,7 +86,7 @@ static bool condition_holds(struct session *session, const struct point *point)
         }
         focus->lane = lane;
         if (!value_of(session, point->condition, &value, &why) || !value_number(session, &value, &number, &why)) {
-            session_complain(session, "condition of breakpoint %u: %s", point->number, why);
+            session_complain(session, "the condition of breakpoint %u: %s", point->number, why);
             return true;
         }
         if (number != 0) {
@@ -312,7 +312,7 @@ static void begin_stretch(struct session *session)
     motion->stretches++;
     if (!box_done(&session->box, &request)) {
         motion->kind = MOTION_NONE;
-        session_complain(session, "cannot step: %s", box_why(&session->box));
+        session_complain(session, "step a warp: %s", box_why(&session->box));
     } else if (session->box.answer.bytes >= sizeof(motion->begun_after)) {
         memcpy(&motion->begun_after, session->box.answer.data, sizeof(motion->begun_after));
     }
@@ -421,7 +421,7 @@ static bool told_before(struct session *session)
 void session_step(struct session *session, enum session_step how, uint32_t count)
 {
     if (session->motion.kind != MOTION_NONE || !session_refresh(session)) {
-        session_complain(session, "no kernel stands still");
+        session_complain(session, SESSION_NONE_STANDS);
     } else if (count != 0 && !told_before(session)) {
         session->motion = (struct motion){ .how = how, .steps = count };
         begin_step(session);

@@ -135,7 +135,7 @@ static void resolve_point(struct session *session, struct point *point)
         for (uint32_t n = 0; n < count; n++) {
             const uint64_t address = loaded->code + (uint64_t)insns[n] * PPU_INSN_BYTES;
             if (!points_has_site(point, address) && !set_site(session, point, loaded, address)) {
-                session_complain(session, "cannot set breakpoint %u: %s", point->number, box_why(&session->box));
+                session_complain(session, "set breakpoint %u: %s", point->number, box_why(&session->box));
             }
         }
     }
@@ -196,12 +196,15 @@ static struct point *add_point(struct session *session, const char *where)
 {
     struct point *bigger = reallocarray(session->point, (size_t)session->points + 1, sizeof(*bigger));
 
-    if (!bigger || strlen(where) >= SESSION_TEXT) {
-        session->point = bigger ? bigger : session->point;
-        session_complain(session, "there is no room for this");
+    if (!bigger) {
+        session_complain(session, "%.64s: not enough memory for a breakpoint", where);
         return NULL;
     }
     session->point = bigger;
+    if (strlen(where) >= SESSION_TEXT) {
+        session_complain(session, "%.64s...: the text has more than %u characters", where, SESSION_TEXT - 1);
+        return NULL;
+    }
     struct point *point = &bigger[session->points++];
     *point = (struct point){ .number = ++session->numbers, .enabled = true };
     snprintf(point->where, sizeof(point->where), "%s", where);
@@ -221,8 +224,12 @@ static const char *point_file(const struct point *point)
 uint32_t session_break(struct session *session, const struct wish *wish)
 {
     const char *where = wish->where;
-    struct point *point = strlen(wish->condition) < SESSION_TEXT ? add_point(session, where) : NULL;
 
+    if (strlen(wish->condition) >= SESSION_TEXT) {
+        session_complain(session, "%.64s: the condition has more than %u characters", where, SESSION_TEXT - 1);
+        return 0;
+    }
+    struct point *point = add_point(session, where);
     if (!point) {
         return 0;
     }
@@ -257,8 +264,9 @@ uint32_t session_watch(struct session *session, uint32_t context, uint64_t addre
         request.number++;
     }
     if (request.number == PPU_DEBUG_WATCHES || !box_done(&session->box, &request)) {
-        session_complain(session, "cannot watch %s: %s", where,
-                         request.number == PPU_DEBUG_WATCHES ? "16 are watched" : box_why(&session->box));
+        session_complain(session, "watch %s: %s", where,
+                         request.number == PPU_DEBUG_WATCHES ? "16 are watched already; `delete` removes one"
+                                                             : box_why(&session->box));
         session->points--;
         return 0;
     }

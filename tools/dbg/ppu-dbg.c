@@ -51,7 +51,7 @@ struct options {
 static void add_order(struct options *options, bool is_file, const char *text)
 {
     if (options->orders == ORDERS_MOST) {
-        message_fail("read the options: at most %u commands", ORDERS_MOST);
+        message_fail("read the options: more than %u commands; put them into a file, and name it with -x", ORDERS_MOST);
     }
     options->order[options->orders].is_file = is_file;
     options->order[options->orders++].text = text;

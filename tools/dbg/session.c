@@ -54,6 +54,9 @@ void session_complain(struct session *session, const char *format, ...)
 
     va_start(arguments, format);
     fflush(session->out);
+    if (session->doing) {
+        fprintf(session->errors, "%s: ", session->doing);
+    }
     vfprintf(session->errors, format, arguments);
     fputc('\n', session->errors);
     va_end(arguments);
@@ -249,7 +252,7 @@ bool session_run(struct session *session)
 
     session->door_open = true;
     if (what) {
-        session_complain(session, "cannot %s: %s", what, strerror(errno));
+        session_complain(session, "%s: %s", what, strerror(errno));
         door_close(&session->door);
         session->door_open = false;
         return false;
@@ -258,7 +261,7 @@ bool session_run(struct session *session)
     fflush(session->out);
     session->pid = start_debugged(session);
     if (session->pid < 0) {
-        session_complain(session, "cannot start %s: %s", session->start.program[0], strerror(errno));
+        session_complain(session, "start %s: %s", session->start.program[0], strerror(errno));
         session->pid = 0;
         door_close(&session->door);
         session->door_open = false;
@@ -354,11 +357,11 @@ bool session_attach(struct session *session, pid_t pid)
         look_for_programs(session);
         const struct watch_process *process = &session->watch.process[0];
         if (session->loads == 0 && __atomic_load_n(&process->recorder->kernels_used, __ATOMIC_ACQUIRE) != 0) {
-            why = "it was started without PPU_DEBUG_KERNELS=1, so it does not tell of its kernels";
+            why = "it does not tell of its kernels; start it with PPU_DEBUG_KERNELS=1";
         }
     }
     if (why) {
-        session_complain(session, "cannot attach to process %d: %s", (int)pid, why);
+        session_complain(session, "process %d: %s", (int)pid, why);
     }
     if (why || (session->loads != 0 && !session->box.shared)) { /* of that is told already */
         session_detach(session);

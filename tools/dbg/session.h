@@ -19,6 +19,8 @@
 #include "tools/trace/watch.h"
 
 #define SESSION_SITES 32u /* places of a breakpoint */
+#define SESSION_NONE_STANDS "no kernel stands still; `run` or `continue` goes on to where one stops"
+#define SESSION_NO_VARIABLES "the program was built without -g, so its variables are not known; build it with -g"
 #define SESSION_TEXT 1024u
 
 /* A program image that is loaded. */
@@ -161,7 +163,8 @@ struct session {
     struct focus focus;
     struct motion motion;
     struct stop stop;
-    bool failed; /* a command of a script */
+    const char *doing; /* the command that is executed; NULL: none */
+    bool failed;       /* a command of a script */
 };
 
 /* Starts the program; false: it said why not. */
@@ -255,6 +258,6 @@ const struct known_file *session_file_of(const struct session *session, const st
 /* A ^C that came since it was asked last. */
 bool session_interrupted(void);
 void session_catch_interrupts(void);
+/* Says why a command has failed, behind its name; outside a command the sentence names what has failed. */
 void session_complain(struct session *session, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
 #endif

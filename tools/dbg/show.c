@@ -89,8 +89,13 @@ void show_list(struct session *session, uint32_t line)
     const struct loaded *loaded = session_loaded(session);
 
     loaded = loaded ? loaded : session->loads != 0 ? &session->loaded[session->loads - 1] : NULL;
-    if (!loaded || !loaded->source) {
-        session_complain(session, "the source is not known");
+    if (!loaded) {
+        session_complain(session, "no program of the device is loaded yet; `run` to where a kernel stops");
+        return;
+    }
+    if (!loaded->source) {
+        session_complain(session, "the program of the kernel came without its source, as one from a binary does; build "
+                                  "it from source, with -g");
         return;
     }
     if (line != 0) {
@@ -110,7 +115,7 @@ void show_backtrace(struct session *session)
     struct frame frames[INFO_DEPTH];
 
     if (!session_refresh(session) || !loaded) {
-        session_complain(session, "no kernel stands still");
+        session_complain(session, SESSION_NONE_STANDS);
         return;
     }
     const uint32_t count = frames_list(session, frames);
@@ -128,7 +133,7 @@ void show_code(struct session *session)
     const struct loaded *loaded = session_loaded(session);
 
     if (!session_refresh(session) || !loaded) {
-        session_complain(session, "no kernel stands still");
+        session_complain(session, SESSION_NONE_STANDS);
         return;
     }
     const uint32_t pc = session->focus.warp.pc, most = loaded->view.header->code_bytes / PPU_INSN_BYTES;
@@ -203,10 +208,10 @@ static void show_task(const struct session *session, const struct tree_task *tas
 void show_tasks(struct session *session)
 {
     struct tree tree;
-    const char *why = session_tree(session, &tree);
+    const char *why = session->pid == 0 ? "the program does not run; `run` starts it" : session_tree(session, &tree);
 
     if (why) {
-        session_complain(session, "cannot list the tasks: %s", why);
+        session_complain(session, "list the tasks: %s", why);
         return;
     }
     for (uint32_t i = 0; i < tree.tasks; i++) {
@@ -221,7 +226,7 @@ void show_tasks(struct session *session)
 static uint32_t focus_warps(struct session *session)
 {
     if (!session->focus.valid) {
-        session_complain(session, "no kernel stands still");
+        session_complain(session, SESSION_NONE_STANDS);
         return 0;
     }
     return session_warps(session, session->focus.task.slot, warps, WARPS_MOST);
@@ -296,7 +301,7 @@ void show_warps(struct session *session)
 void show_lanes(struct session *session)
 {
     if (!session_refresh(session)) {
-        session_complain(session, "no kernel stands still");
+        session_complain(session, SESSION_NONE_STANDS);
         return;
     }
     const struct ppu_debug_warp *warp = &session->focus.warp;
@@ -333,7 +338,7 @@ void show_tokens(struct session *session)
     struct ppu_debug_request request = { .op = PPU_DEBUG_DO_TOKENS };
 
     if (!session_refresh(session)) {
-        session_complain(session, "no kernel stands still");
+        session_complain(session, SESSION_NONE_STANDS);
         return;
     }
     request.at = session->focus.warp.at;
@@ -361,7 +366,7 @@ void show_registers(struct session *session)
     const char *why = NULL;
 
     if (!session_refresh(session)) {
-        session_complain(session, "no kernel stands still");
+        session_complain(session, SESSION_NONE_STANDS);
         return;
     }
     static const struct {
@@ -411,7 +416,7 @@ void show_locals(struct session *session)
     struct frame frame;
 
     if (!session_refresh(session) || !loaded || !loaded->info) {
-        session_complain(session, loaded ? "the program was built without -g" : "no kernel stands still");
+        session_complain(session, loaded ? SESSION_NO_VARIABLES : SESSION_NONE_STANDS);
         return;
     }
     if (frames_chosen(session, &frame)) {
@@ -441,6 +446,10 @@ void show_record(struct session *session)
     const struct ppu_debug_request request = { .op = PPU_DEBUG_DO_RECORDED };
     struct ppu_debug_record record;
 
+    if (session->pid == 0) {
+        session_complain(session, "tell what is recorded: the program does not run; `run` starts it");
+        return;
+    }
     if (!box_done(&session->box, &request) || session->box.answer.bytes < sizeof(record)) {
         session_complain(session, "cannot tell what is recorded: %s", box_why(&session->box));
         return;

@@ -137,7 +137,7 @@ static bool special(struct parser *parser, const char *name, struct value *value
     char *end;
 
     if (!focus->valid) {
-        return fails(parser, "no kernel stands still");
+        return fails(parser, SESSION_NONE_STANDS);
     }
     if (strcmp(name, "pc") == 0) {
         *value = number_value((int64_t)(focus->task.code_va + (uint64_t)focus->warp.pc * PPU_INSN_BYTES));
@@ -184,7 +184,7 @@ static bool variable(struct parser *parser, const char *name, struct value *valu
     struct frame frame = { .insn = parser->session->focus.warp.pc };
 
     if (!loaded || !loaded->info) {
-        return fails(parser, loaded ? "the program was built without -g" : "no kernel stands still");
+        return fails(parser, loaded ? SESSION_NO_VARIABLES : SESSION_NONE_STANDS);
     }
     (void)frames_chosen(parser->session, &frame); /* outside of functions there are the program's variables */
     if (!info_find(loaded->info, frame.insn, frame.inlined, name, &found)) {
