@@ -45,6 +45,7 @@ enum ppu_compile_front {
 /* Build option: what kernels check of themselves, words of ppu/sanitizer.def or `all` (docs/spec/sanitizers.md). */
 #define PPU_COMPILE_SANITIZE "-fsanitize="
 #define PPU_COMPILE_CLANG_VARIABLE "PPU_CLANG"
+#define PPU_COMPILE_OWN_WORDS 100u
 
 /* A text that the source may include by its name, before any file of that name. */
 struct ppu_compile_header {
@@ -138,8 +139,14 @@ struct ppu_compile_subvector {
 struct ppu_compile_options {
     const char *name;    /* of the source, in messages and in the image; NULL: "kernel.cl" */
     const char *options; /* as given to clBuildProgram; NULL: none */
-    const char *clang;   /* NULL: $PPU_COMPILE_CLANG_VARIABLE, else PPU_COMPILE_CLANG of the path */
-    uint32_t clang_ms;   /* that clang may take before it is ended; 0: as long as it likes */
+    /*
+     * Words for clang before those of `options`, which nobody checks: of ppucc's command line alone, -U and -isystem.
+     * At most PPU_COMPILE_OWN_WORDS, and 0 for what comes from a program.
+     */
+    const char *const *own_words;
+    uint32_t own_count;
+    const char *clang; /* NULL: $PPU_COMPILE_CLANG_VARIABLE, else PPU_COMPILE_CLANG of the path */
+    uint32_t clang_ms; /* that clang may take before it is ended; 0: as long as it likes */
     /*
      * A path of ppu-forkserver.so: clang is loaded once, by a process that forks for each run and ends with this one,
      * or when it has had nothing to do for a while. What cannot be run so is started as ever. NULL: always.

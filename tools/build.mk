@@ -2,6 +2,7 @@
 
 ASM_SOURCES := tools/asm/names.c tools/asm/parse.c tools/asm/dis.c tools/asm/assemble.c tools/asm/kernel.c
 ASM_FLAGS := -D_GNU_SOURCE
+PROGRESS_SOURCES := tools/progress/progress.c
 COMMAND_SOURCES := tools/asm/command.c tools/asm/response.c tools/asm/file.c
 
 $(eval $(call ppu_lib,ppuasm,$(ASM_SOURCES),$(ASM_FLAGS)))
@@ -11,12 +12,12 @@ $(eval $(call ppu_lib,ppuconfine,$(addprefix tools/confine/,files.c rights.c cal
 $(eval $(call ppu_tool,ppu-confine,tools/confine/ppu-confine.c tools/confine/guard.c,,ppuconfine -lseccomp))
 # Translates hot loops beside QEMU: LLVM is in the module, which is loaded for the first loop that is not kept.
 $(eval $(call ppu_tool,ppu-translator,$(addprefix tools/translator/,ppu-translator.c serve.c store.c make.c) $(addprefix cache/,entry.c folder.c room.c origin.c),-D_GNU_SOURCE,ppuconfine -lseccomp -lnettle -ldl))
-$(eval $(call ppu_tool,ppucc,tools/ppucc/ppucc.c tools/ppucc/options.c tools/ppucc/listing.c tools/ppucc/facts.c $(COMMAND_SOURCES),$(ASM_FLAGS),$(COMPILER_LIBS) ppuasm))
+$(eval $(call ppu_tool,ppucc,tools/ppucc/ppucc.c tools/ppucc/options.c tools/ppucc/listing.c tools/ppucc/facts.c $(PROGRESS_SOURCES) $(COMMAND_SOURCES),$(ASM_FLAGS),$(COMPILER_LIBS) ppuasm))
 
 # Records of runs: who reads them shares the reader.
 TRACE_FLAGS := -D_GNU_SOURCE
 TRACE_SOURCES := $(addprefix tools/trace/,attach.c follow.c watch.c watch_profile.c watch_firmware.c mcu_counts.c stacks.c profile.c process.c record_file.c map.c timeline.c build.c \
-	build_program.c build_device.c build_warp.c message.c load.c source.c)
+	build_program.c build_device.c build_warp.c message.c load.c source.c) $(PROGRESS_SOURCES)
 TRACE_COMMAND := $(addprefix tools/trace/,ppu-trace.c chrome.c door.c writer.c run.c start.c)
 PROF_COMMAND := $(addprefix tools/prof/,ppu-prof.c annotate.c functions.c) $(addprefix tools/trace/,door.c writer.c run.c start.c)
 TOP_COMMAND := $(addprefix tools/top/,ppu-top.c device.c figures.c sheet.c json.c screen.c)

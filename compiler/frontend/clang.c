@@ -21,7 +21,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define MAX_ARGUMENTS 256u
+#define MAX_ARGUMENTS (256u + PPU_COMPILE_OWN_WORDS)
 
 /* The device has all of OpenCL C 1.2, and of 3.0 what is named here. */
 #define EXTENSIONS                                                                                                                                      \
@@ -318,11 +318,14 @@ static void add_fixed(struct arguments *arguments, const struct headers *headers
 
 /* The source's own headers first, then those of -I, then those of the program's folder. */
 static void add_all(struct arguments *arguments, const struct headers *headers, const struct options *options,
-                    enum ppu_compile_front front)
+                    const struct ppu_compile_options *wanted)
 {
-    add_fixed(arguments, headers, front);
+    add_fixed(arguments, headers, wanted->front);
     if (options->target.sanitize != 0) { /* reports name variables */
         add_argument(arguments, "-fno-discard-value-names");
+    }
+    for (uint32_t i = 0; i < wanted->own_count && i < PPU_COMPILE_OWN_WORDS; i++) {
+        add_argument(arguments, wanted->own_words[i]);
     }
     for (uint32_t i = 0; i < options->count; i++) {
         add_argument(arguments, options->word[i]);
@@ -347,7 +350,7 @@ enum ppu_compile_status clang_run(const char *source, size_t len_bytes, const st
         result = options_read(&words, options->options, log);
     }
     if (result == PPU_COMPILE_OK) {
-        add_all(&arguments, &headers, &words, options->front);
+        add_all(&arguments, &headers, &words, options);
     }
     if (result == PPU_COMPILE_OK &&
         !open_streams(&streams, headers.source, source, len_bytes, options->name ? options->name : "kernel.cl")) {

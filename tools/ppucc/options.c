@@ -2,6 +2,7 @@
 #include "tools/ppucc/options.h"
 
 #include <argp.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,6 +29,8 @@ enum {
     OPTION_MMD,
     OPTION_MF,
     OPTION_MT,
+    OPTION_SYSTEM,
+    OPTION_NAME,
 };
 
 static const char doc[] =
@@ -54,7 +57,16 @@ static const struct argp_option options[] = {
     { NULL, 'x', "LANGUAGE", 0, "take the files that follow as cl or ir, whatever their names", 1 },
 
     { NULL, 'D', "NAME[=TEXT]", 0, "define a macro", 2 },
+    { NULL, 'U', "NAME", 0, "forget a macro, also one of the compiler's own; a later -D defines it again", 2 },
     { NULL, 'I', "DIR", 0, "look there for files that are included", 2 },
+    { "-isystem DIR", 0, NULL, OPTION_DOC, "look there behind the folders of -I, without warnings about what is there",
+      2 },
+    { "isystem", OPTION_SYSTEM, "DIR", OPTION_HIDDEN, NULL, 2 },
+    { NULL, 'O', "LEVEL", OPTION_HIDDEN, NULL, 2 },
+    { "-O0, -O1, -O2, -O3, -Os", 0, NULL, OPTION_DOC,
+      "-O0 compiles with fewer passes, as -cl-opt-disable does; the others are all the default; the last one counts",
+      2 },
+    { "own-name", OPTION_NAME, NULL, OPTION_HIDDEN, NULL, 7 },
     { "-fsanitize=LIST", 0, NULL, OPTION_DOC,
       "let kernels check themselves: address, race, barrier, uninit, argument, lost, or all (docs/spec/sanitizers.md)",
       2 },
@@ -91,8 +103,14 @@ static const struct argp_option options[] = {
 
 /* ---- options of clBuildProgram ---- */
 
-/* Each character in quotes: the word stays one, whatever is in it. */
 static void add_build_option(struct command *command, const char *name, const char *value)
+{
+    command->build = command_grow(command->build, command->build_count, sizeof(*command->build));
+    command->build[command->build_count++] = (struct build_option){ name, value };
+}
+
+/* Each character in quotes: the word stays one, whatever is in it. */
+static void write_build_option(struct command *command, const char *name, const char *value)
 {
     const char *const parts[] = { name, value };
     size_t used = command->build_options ? strlen(command->build_options) : 0;
@@ -123,7 +141,7 @@ static bool is_build_option(const char *word)
 
 static bool takes_next(const char *word)
 {
-    static const char *const names[] = { "-o", "-x", "-D", "-I", "-MF", "-MT" };
+    static const char *const names[] = { "-o", "-x", "-D", "-U", "-I", "-isystem", "-MF", "-MT" };
 
     for (size_t i = 0; i < PPU_ARRAY_SIZE(names); i++) {
         if (strcmp(word, names[i]) == 0) {
@@ -156,13 +174,80 @@ static int take_build_options(struct command *command, int argc, char **argv)
 
 /* ---- values ---- */
 
+/* Says what is wrong with the options, and ends the process. */
+static void __attribute__((format(printf, 2, 3))) refuse_option(struct argp_state *state, const char *format, ...)
+{
+    char *sentence = NULL;
+    va_list args;
+
+    va_start(args, format);
+    command_fail("%s", vasprintf(&sentence, format, args) >= 0 ? sentence : "read the options: out of memory");
+    va_end(args);
+    free(sentence);
+    argp_state_help(state, stderr, ARGP_HELP_STD_ERR);
+}
+
+/* A word for clang that is no option of clBuildProgram: here the user's own clang is run for the user. */
+static void add_own_word(struct argp_state *state, struct command *command, const char *option, const char *value)
+{
+    char *word = NULL;
+
+    if (asprintf(&word, "%s%s", option, value) < 0) {
+        command_fail("read the options: out of memory");
+        exit(EXIT_FAILURE);
+    }
+    if (command->options.own_count == PPU_COMPILE_OWN_WORDS) {
+        refuse_option(state, "%s: more than %u of -U and -isystem", word, PPU_COMPILE_OWN_WORDS);
+    }
+    command->own = command_grow(command->own, command->options.own_count, sizeof(*command->own));
+    command->own[command->options.own_count++] = word;
+    command->options.own_words = command->own;
+}
+
+/* clang gets -U before -D: what was defined up to here is forgotten now. */
+static void undefine(struct argp_state *state, struct command *command, const char *name)
+{
+    const size_t len = strcspn(name, "(=");
+    uint32_t kept = 0;
+
+    if (len == 0 || name[len] != 0) {
+        refuse_option(state, "-U %s: expected the name of a macro", name);
+    }
+    for (uint32_t i = 0; i < command->build_count; i++) {
+        const struct build_option option = command->build[i];
+        const bool same = strcmp(option.name, "-D") == 0 && strcspn(option.value, "(=") == len &&
+                          strncmp(option.value, name, len) == 0;
+        if (!same) {
+            command->build[kept++] = option;
+        }
+    }
+    command->build_count = kept;
+    add_own_word(state, command, "-U", name);
+}
+
+static void add_system_folder(struct argp_state *state, struct command *command, const char *folder)
+{
+    if (folder[0] == 0) {
+        refuse_option(state, "-isystem: expected the name of a folder");
+    }
+    add_own_word(state, command, "-isystem", folder);
+}
+
+static void set_level(struct argp_state *state, struct command *command, const char *level)
+{
+    if (strlen(level) != 1 || !strchr("0123s", level[0])) {
+        refuse_option(state, "-O%s: expected -O0, -O1, -O2, -O3 or -Os", level);
+    }
+    command->unoptimised = level[0] == '0';
+}
+
 static void set_number(struct argp_state *state, const char *option, const char *text, uint32_t *number)
 {
     char *end;
     unsigned long value = strtoul(text, &end, 10);
 
     if (text[0] < '0' || text[0] > '9' || *end != 0 || value > 256) {
-        argp_error(state, "--%s %s: expected a number from 0 to 256", option, text);
+        refuse_option(state, "--%s %s: expected a number from 0 to 256", option, text);
     }
     *number = (uint32_t)value;
 }
@@ -180,7 +265,7 @@ static uint32_t choose(struct argp_state *state, const char *option, const char 
         for (uint32_t i = 0; i < number; i++) {
             snprintf(list + strlen(list), sizeof(list) - strlen(list), "%s%s", i == 0 ? "" : ", ", names[i]);
         }
-        argp_error(state, "%s %s: expected one of: %s", option, text, list);
+        refuse_option(state, "%s %s: expected one of: %s", option, text, list);
     }
     return number;
 }
@@ -196,7 +281,7 @@ static void set_threshold(struct argp_state *state, struct ppu_compile_subvector
     subvector->threshold = (uint32_t)strtoul(text, &end, 10);
     subvector->threshold_kind = *end == '%' ? PPU_THRESHOLD_PERCENT : PPU_THRESHOLD_REGISTERS;
     if (end == text || (*end != 0 && strcmp(end, "%") != 0) || subvector->threshold > PPU_MAX_VREGS) {
-        argp_error(state, "--subvector-threshold %s: expected N, N%% or occupancy", text);
+        refuse_option(state, "--subvector-threshold %s: expected N, N%% or occupancy", text);
     }
 }
 
@@ -205,7 +290,7 @@ static void set_sm(struct argp_state *state, struct ppu_compile_subvector *subve
     int end = 0;
 
     if (sscanf(text, "%u,%u%n", &subvector->sm_vregs, &subvector->sm_warps, &end) != 2 || text[end] != 0) {
-        argp_error(state, "--subvector-sm %s: expected two numbers, VREGS,WARPS", text);
+        refuse_option(state, "--subvector-sm %s: expected two numbers, VREGS,WARPS", text);
     }
 }
 
@@ -213,7 +298,7 @@ static void set_facts(struct argp_state *state, struct command *command, const c
 {
     command->options.facts = &command->facts.facts;
     if (!facts_parse(text, &command->facts)) {
-        argp_error(state, "--facts '%s': malformed; docs/spec/alias.md says how facts are written", text);
+        refuse_option(state, "--facts '%s': malformed; docs/spec/alias.md says how facts are written", text);
     }
 }
 
@@ -223,10 +308,10 @@ static void add_dump(struct argp_state *state, struct command *command, const ch
     const int added = snprintf(command->dump + len, sizeof(command->dump) - len, "%s%s", len != 0 ? "," : "", name);
 
     if (!ppu_compile_can_dump(name)) {
-        argp_error(state, "--dump '%s': no such pass; docs/spec/compiler.md lists them", name);
+        refuse_option(state, "--dump '%s': no such pass; docs/spec/compiler.md lists them", name);
     }
     if (added >= (int)(sizeof(command->dump) - len)) {
-        argp_error(state, "--dump '%s': too many names", name);
+        refuse_option(state, "--dump '%s': too many names", name);
     }
     command->options.dump = command->dump;
 }
@@ -255,7 +340,7 @@ static void set_language(struct argp_state *state, struct command *command, cons
 static void set_stage(struct argp_state *state, struct command *command, enum stage stage)
 {
     if (command->stage != STAGE_IMAGE && command->stage != stage) {
-        argp_error(state, "-c, -S, -E and -fsyntax-only exclude each other");
+        refuse_option(state, "-c, -S, -E and -fsyntax-only exclude each other");
     }
     command->stage = stage;
 }
@@ -275,6 +360,8 @@ bool input_is_bitcode(const struct input *input)
 }
 
 /* ---- parsing ---- */
+
+static char own_name[] = "ppucc: error";
 
 /* Options that say what is made, and from what. */
 static error_t parse_output(int key, char *text, struct argp_state *state)
@@ -302,6 +389,18 @@ static error_t parse_output(int key, char *text, struct argp_state *state)
         return 0;
     case 'D':
         add_build_option(command, "-D", text);
+        return 0;
+    case 'U':
+        undefine(state, command, text);
+        return 0;
+    case 'O':
+        set_level(state, command, text);
+        return 0;
+    case OPTION_SYSTEM:
+        add_system_folder(state, command, text);
+        return 0;
+    case OPTION_NAME: /* getopt's sentences begin with it; argp's have the name that was there before */
+        state->argv[0] = own_name;
         return 0;
     case 'I':
         add_build_option(command, "-I", text);
@@ -377,13 +476,13 @@ static void check_options(struct argp_state *state, const struct command *comman
     bool each = command->stage == STAGE_BITCODE || command->stage == STAGE_PREPROCESSED;
 
     if (command->input_count == 0) {
-        argp_error(state, "no input files");
+        refuse_option(state, "no input files");
     }
     if (each && command->output && command->input_count > 1 && command->stage == STAGE_BITCODE) {
-        argp_error(state, "-o %s: one name for the bitcode of %u files", command->output, command->input_count);
+        refuse_option(state, "-o %s: one name for the bitcode of %u files", command->output, command->input_count);
     }
     if (command->files == PPU_FRONT_BITCODE && (command->files_output || command->files_target)) {
-        argp_error(state, "-MF and -MT need -MD or -MMD");
+        refuse_option(state, "-MF and -MT need -MD or -MMD");
     }
 }
 
@@ -405,9 +504,26 @@ void options_parse(struct command *command, int argc, char **argv)
 {
     static const struct argp argp = { options, parse_option, "FILE...", doc, NULL, NULL, NULL };
 
-    argc = take_build_options(command, argc, argv);
+    static char names_itself[] = "--own-name";
+    char **all = calloc((size_t)argc + 2, sizeof(*all));
+
+    if (!all) {
+        command_fail("read the options: out of memory");
+        exit(EXIT_FAILURE);
+    }
+    all[0] = argv[0];
+    all[1] = names_itself;
+    memcpy(all + 2, argv + 1, (size_t)(argc - 1) * sizeof(*all));
+    argv = all;
+    argc = take_build_options(command, argc + 1, argv);
     if (argp_parse(&argp, argc, argv, ARGP_LONG_ONLY | ARGP_IN_ORDER, NULL, command) != 0) {
         exit(EXIT_FAILURE);
+    }
+    if (command->unoptimised) {
+        add_build_option(command, "-cl-opt-disable", "");
+    }
+    for (uint32_t i = 0; i < command->build_count; i++) {
+        write_build_option(command, command->build[i].name, command->build[i].value);
     }
     command->options.options = command->build_options;
 }

@@ -28,6 +28,11 @@ struct input {
     enum language language;
 };
 
+/* An option of clBuildProgram: one word of two parts. */
+struct build_option {
+    const char *name, *value;
+};
+
 struct command {
     struct input *inputs;
     uint32_t input_count;
@@ -37,6 +42,10 @@ struct command {
     enum ppu_compile_front files; /* PPU_FRONT_BITCODE: no dependencies are asked for */
     const char *files_output, *files_target;
     const char *svg;
+    struct build_option *build; /* as they are given; -U takes definitions out again */
+    uint32_t build_count;
+    bool unoptimised; /* by the last -O */
+    const char **own; /* options.own_words */
     char *build_options;
     char dump[2048]; /* options.dump */
     struct ppu_compile_options options;

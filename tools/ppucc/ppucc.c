@@ -8,6 +8,7 @@
 #include "tools/asm/command.h"
 #include "tools/ppucc/listing.h"
 #include "tools/ppucc/options.h"
+#include "tools/progress/progress.h"
 
 /* Holds what is known of one input: its text, and what became of it. */
 struct unit {
@@ -69,6 +70,7 @@ static struct ppu_compile_options options_of(const struct command *command, cons
 /* Prints the log; where that has no word, the status says it. */
 static bool is_made(enum ppu_compile_status status, const struct ppu_compiled *made, const char *name)
 {
+    progress_end();
     command_print_diagnostics(made->log);
     if (status != PPU_COMPILE_OK && made->log[0] == 0) {
         command_fail("compile %s: %s", name, ppu_compile_status_text(status));
@@ -83,6 +85,7 @@ static bool run_front(const struct command *command, const struct unit *unit, en
     struct ppu_compile_options options = options_of(command, unit);
 
     options.front = front;
+    progress_begin("compile %s", unit->name);
     return is_made(ppu_compile_source(unit->text, unit->len_bytes, &options, made), made, unit->name);
 }
 
@@ -212,6 +215,7 @@ static bool link_units(const struct command *command, const struct unit *units, 
     for (uint32_t i = 0; i < command->input_count; i++) {
         modules[i] = units[i].module;
     }
+    progress_begin("link %s and others", units->name);
     bool done = is_made(ppu_compile_link(modules, command->input_count, linked), linked, units->name);
     free(modules);
     return done;
@@ -263,6 +267,9 @@ static bool make_program(const struct command *command, const struct unit *units
         module = (struct ppu_compile_module){ linked.bytes, linked.len_bytes };
     }
     if (done) {
+        if (!command->options.dump) { /* which is printed meanwhile */
+            progress_begin("compile %s", units->name);
+        }
         done = is_made(ppu_compile_bitcode(module.bitcode, module.len_bytes, &options, &image), &image, units->name) &&
                deliver(command, units, &image);
     }

@@ -9,6 +9,7 @@
 #include "ppu/macros.h"
 #include "tools/prof/annotate.h"
 #include "tools/prof/functions.h"
+#include "tools/progress/progress.h"
 #include "tools/trace/load.h"
 #include "tools/trace/message.h"
 #include "tools/trace/run.h"
@@ -204,8 +205,10 @@ static void print_record(FILE *to, int fd, const char *path, const struct option
     struct profile profile;
     struct stacks stacks;
 
+    progress_begin("read %s", path);
     load_profile_file(&profile, fd, path);
     load_stacks_file(&stacks, fd, path);
+    progress_end();
     if (all->folded && stacks.nodes == 0) {
         message_fail("write %s: the record has no stacks of the firmware: --firmware counts them", all->folded);
     }

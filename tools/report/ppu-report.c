@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "tools/progress/progress.h"
 #include "tools/report/page.h"
 #include "tools/trace/load.h"
 #include "tools/trace/message.h"
@@ -125,11 +126,13 @@ int main(int argc, char **argv)
 
     message_begin("ppu-report", argv);
     const struct options options = report_options(argc, argv);
+    progress_begin("read %s", options.record);
     int fd = load_open(options.record);
     load_timeline_file(&timeline, fd, options.record);
     load_profile_file(&profile, fd, options.record);
     load_stacks_file(&stacks, fd, options.record);
     close(fd);
+    progress_end();
     if (options.picture == PICTURE_FLAME && stacks.nodes == 0) {
         message_fail("read %s: it has no stacks of the firmware: ppu-trace --firmware counts them", options.record);
     }
@@ -137,7 +140,9 @@ int main(int argc, char **argv)
         load_limits(&limits, options.limits);
     }
     const struct page page = { &timeline, &profile, &stacks, options.limits ? &limits : NULL };
+    progress_begin("write %s", options.output);
     write_report(&options, &page);
+    progress_end();
     profile_free(&profile);
     stacks_free(&stacks);
     timeline_free(&timeline);

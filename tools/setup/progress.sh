@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: MIT
 # Prints one line a step, with the time it took, for scripts that take a while and source this.
+# A log has these lines, too: a set-up in CI takes many minutes, and whoever reads its log sees how far it came. So a
+# line is begun and ended, and never rewritten or coloured, on a terminal or off it. That a command of a few seconds
+# shows its progress on a terminal only (tools/progress) is the rule for commands that users start all day.
 # shellcheck shell=bash
 
 # step TEXT COMMAND...: COMMAND's output is shown only when it fails; its exit status is passed on.

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "ppu/version.h"
+#include "tools/progress/progress.h"
 
 static const char *command_name;
 
@@ -38,6 +39,7 @@ void message_begin(const char *command, char **argv)
 
 static void print(const char *format, va_list arguments)
 {
+    progress_end();
     fprintf(stderr, "%s: ", command_name);
     vfprintf(stderr, format, arguments);
     fputc('\n', stderr);
