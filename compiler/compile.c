@@ -95,7 +95,9 @@ static void read_bitcode(struct compilation *compilation, const void *bitcode, s
     LLVMDisposeMemoryBuffer(buffer);
     if (failed) {
         compilation->module = NULL;
-        compilation_fail(compilation, PPU_COMPILE_BAD_SOURCE, "not a module of LLVM %u", LLVM_VERSION);
+        compilation_fail(compilation, PPU_COMPILE_BAD_SOURCE,
+                         "read a module: it is none of LLVM %u; make it with clang-%u, which PPU_CLANG names",
+                         LLVM_VERSION, LLVM_VERSION);
     }
 }
 

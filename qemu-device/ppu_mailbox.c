@@ -67,7 +67,9 @@ bool ppu_mailbox_init(PPUState *s, Error **errp)
     }
     MemoryRegion *memory = host_memory_backend_get_memory(s->mailbox_backend);
     if (host_memory_backend_is_mapped(s->mailbox_backend)) {
-        error_setg(errp, "ppu: mailbox-memdev is in use by something else");
+        error_setg(
+            errp,
+            "ppu: map the mailbox: the memory backend of mailbox-memdev is in use by something else; name another");
         return false;
     }
     if (memory_region_size(memory) < sizeof(struct ppu_mailbox)) {

@@ -162,7 +162,7 @@ static bool remote_check(const PPUState *s, Error **errp)
 static bool bus_check(PPUState *s, Error **errp)
 {
     if (!pci_bus_is_express(pci_get_bus(PCI_DEVICE(s)))) {
-        error_setg(errp, "ppu: needs a PCI Express bus");
+        error_setg(errp, "ppu: attach the device: its bus is no PCI Express bus; say bus= with one, such as pcie.0");
         return false;
     }
     return true;
@@ -176,7 +176,7 @@ static bool firmware_read(PPUState *s, Error **errp)
 
     if (!s->firmware_path) {
         if (s->autostart) {
-            error_setg(errp, "ppu: autostart needs firmware=");
+            error_setg(errp, "ppu: autostart: there is no firmware to start; say firmware=, too");
         }
         return !s->autostart;
     }

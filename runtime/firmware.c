@@ -2,6 +2,7 @@
 #include "runtime/firmware.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -110,6 +111,10 @@ enum ppu_err firmware_load(struct ppu_transport *transport, const char *path, st
 
     enum ppu_err err = file_read("load the firmware", path, PPU_MCU_ITCM_BYTES, &image, &bytes, error);
     if (err != PPU_OK) {
+        if (error) {
+            const size_t len = strlen(error->text);
+            snprintf(error->text + len, sizeof(error->text) - len, "%s", OTHER_FIRMWARE);
+        }
         return err;
     }
     err = firmware_check(path, image, bytes, error);

@@ -96,7 +96,8 @@ static void find_flow(struct ir *ir)
         LLVMValueRef end = LLVMGetBasicBlockTerminator(blocks[b]);
         succs[b] = LLVMGetNumSuccessors(end);
         if (succs[b] > 2) {
-            compilation_fail_value(ir->compilation, "no code for a branch with many targets", end);
+            compilation_fail_value(ir->compilation, "compile a value: there is no code for a branch with many targets",
+                                   end);
         }
         for (uint32_t s = 0; s < succs[b]; s++) {
             succ[b][s] = ir_block(ir, LLVMGetSuccessor(end, s));

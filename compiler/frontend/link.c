@@ -32,7 +32,9 @@ static bool add_module(struct linkage *linkage, const struct ppu_compile_module 
 
     LLVMDisposeMemoryBuffer(buffer);
     if (failed) {
-        bytes_print(&linkage->log, "error: not a module of LLVM %u\n", LLVM_VERSION);
+        bytes_print(&linkage->log,
+                    "error: read a module: it is none of LLVM %u; make it with clang-%u, which PPU_CLANG names\n",
+                    LLVM_VERSION, LLVM_VERSION);
         return false;
     }
     if (!linkage->module) {

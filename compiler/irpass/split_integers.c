@@ -139,7 +139,7 @@ static uint64_t element_bits(const struct splitter *splitter, LLVMValueRef vecto
     }
     element = LLVMConstBitCast(element, integer_of(splitter, width));
     if (!LLVMIsAConstantInt(element)) {
-        compilation_fail_value(splitter->access.compilation, "no code for", vector);
+        compilation_fail_value(splitter->access.compilation, "compile a value: there is no code for", vector);
     }
     return LLVMConstIntGetZExtValue(element);
 }
@@ -151,7 +151,7 @@ static void words_of_vector(struct splitter *splitter, LLVMValueRef vector, uint
     uint32_t *values = arena_new(&splitter->access.compilation->arena, uint32_t, count_words(bits));
 
     if (width > MOST_BITS || (width & (width - 1)) != 0) {
-        compilation_fail_value(splitter->access.compilation, "no code for", vector);
+        compilation_fail_value(splitter->access.compilation, "compile a value: there is no code for", vector);
     }
     for (unsigned i = 0; i < elements; i++) {
         uint64_t value = element_bits(splitter, vector, i, width);
@@ -189,7 +189,7 @@ static LLVMValueRef *words_of_constant(struct splitter *splitter, LLVMValueRef v
         return words;
     }
     if (!defined && !LLVMIsUndef(value)) {
-        compilation_fail_value(splitter->access.compilation, "no code for", value);
+        compilation_fail_value(splitter->access.compilation, "compile a value: there is no code for", value);
     }
     for (uint32_t i = 0; i < count_words(bits); i++) {
         LLVMValueRef shift = LLVMConstInt(LLVMTypeOf(value), i * WORD_BITS, false);
@@ -726,7 +726,7 @@ static void make_words(struct splitter *splitter, LLVMValueRef insn)
     } else if (LLVMIsAInstruction(insn) && make(splitter, insn, bits, words)) {
         mask_last(splitter, words, bits);
     } else {
-        compilation_fail_value(splitter->access.compilation, "no code for", insn);
+        compilation_fail_value(splitter->access.compilation, "compile a value: there is no code for", insn);
     }
     add_wide(splitter, insn, words);
 }
@@ -789,7 +789,7 @@ static void use_words(struct splitter *splitter, LLVMValueRef insn)
         break;
     }
     if (!made) {
-        compilation_fail_value(splitter->access.compilation, "no code for", insn);
+        compilation_fail_value(splitter->access.compilation, "compile a value: there is no code for", insn);
     }
     LLVMReplaceAllUsesWith(insn, made);
     LLVMInstructionEraseFromParent(insn);

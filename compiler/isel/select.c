@@ -106,7 +106,7 @@ static struct element constant_element(struct isel *s, LLVMValueRef value)
     if (LLVMIsAConstantExpr(value) && select_constant_expression(s, value, &element)) {
         return element;
     }
-    compilation_fail_value(s->compilation, "no code for the constant", value);
+    compilation_fail_value(s->compilation, "compile a value: there is no code for the constant", value);
 }
 
 /* Member of a constant aggregate that holds the element, and the element's index within it. */
@@ -150,7 +150,7 @@ struct element select_element(struct isel *s, LLVMValueRef value, uint32_t index
     if (kind == LLVMVectorTypeKind || kind == LLVMArrayTypeKind || kind == LLVMStructTypeKind) {
         LLVMValueRef member = constant_member(s, value, &index);
         if (!member) {
-            compilation_fail_value(s->compilation, "no code for the constant", value);
+            compilation_fail_value(s->compilation, "compile a value: there is no code for the constant", value);
         }
         return select_element(s, member, index);
     }
@@ -592,7 +592,7 @@ static void select_end(struct isel *s, LLVMValueRef end)
         }
         return;
     default:
-        compilation_fail_value(s->compilation, "no code for", end);
+        compilation_fail_value(s->compilation, "compile a value: there is no code for", end);
     }
 }
 
@@ -609,7 +609,7 @@ static void select_instruction(struct isel *s, LLVMValueRef value)
     } else if (ir_is_instruction(value, LLVMCall)) {
         select_call(s, value);
     } else if (!select_alu(s, value) && !select_memory(s, value)) {
-        compilation_fail_value(s->compilation, "no code for", value);
+        compilation_fail_value(s->compilation, "compile a value: there is no code for", value);
     }
 }
 

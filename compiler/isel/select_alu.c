@@ -109,7 +109,7 @@ static struct element bool_op(struct isel *s, LLVMValueRef value, LLVMOpcode opc
         }
         return select_logic(s, PPU_OP_PXOR, a, b);
     default:
-        compilation_fail_value(s->compilation, "no code for", value);
+        compilation_fail_value(s->compilation, "compile a value: there is no code for", value);
     }
 }
 
@@ -601,7 +601,7 @@ struct element select_bitcast_element(struct isel *s, LLVMValueRef value, uint32
         return pack_bools(s, source);
     }
     if (from != to && (!can_be_cast(s, source, from) || !can_be_cast(s, value, to))) {
-        compilation_fail_value(s->compilation, "no code for", value);
+        compilation_fail_value(s->compilation, "compile a value: there is no code for", value);
     }
     return from == to ? select_element(s, source, index) : from_words(s, source, to, index);
 }
@@ -616,7 +616,7 @@ static void select_bitcast(struct isel *s, LLVMValueRef value)
 static uint32_t constant_index(struct isel *s, LLVMValueRef value, LLVMValueRef index)
 {
     if (!LLVMIsAConstantInt(index)) {
-        compilation_fail_value(s->compilation, "no code for", value);
+        compilation_fail_value(s->compilation, "compile a value: there is no code for", value);
     }
     return (uint32_t)LLVMConstIntGetZExtValue(index);
 }
@@ -671,7 +671,7 @@ static void select_shuffle(struct isel *s, LLVMValueRef value)
     uint32_t half = LLVMGetVectorSize(LLVMTypeOf(LLVMGetOperand(value, 0)));
 
     if (half == 0) {
-        compilation_fail_value(s->compilation, "no code for", value);
+        compilation_fail_value(s->compilation, "compile a value: there is no code for", value);
     }
     for (uint32_t i = 0; i < LLVMGetNumMaskElements(value); i++) {
         int from = LLVMGetMaskValue(value, i);

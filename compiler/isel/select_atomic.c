@@ -211,7 +211,7 @@ static void select_rmw(struct isel *s, LLVMValueRef value)
         i++;
     }
     if (i == PPU_ARRAY_SIZE(ops)) {
-        compilation_fail_value(s->compilation, "no code for", value);
+        compilation_fail_value(s->compilation, "compile a value: there is no code for", value);
     }
     if (op == LLVMAtomicRMWBinOpSub) {
         data = data.kind == ELEMENT_REGISTER

@@ -389,7 +389,7 @@ static void with_overflow(struct isel *s, LLVMValueRef call, const char *kind)
     uint32_t words = a.words;
 
     if (ir_bits(s->compilation, LLVMTypeOf(LLVMGetOperand(call, 0))) != words * 32) {
-        compilation_fail_value(s->compilation, "no code for", call);
+        compilation_fail_value(s->compilation, "compile a value: there is no code for", call);
     }
     if (strncmp(kind + 1, "mul", 3) == 0) {
         struct element high = high_product(s, a, b, is_signed);
@@ -429,7 +429,7 @@ static struct element to_integer(struct isel *s, LLVMValueRef call, uint32_t i, 
     struct mir_insn insn = mir_insn(PPU_OP_CVT);
 
     if (to != 8 && to != 16 && to != 32 && to != 64) {
-        compilation_fail_value(s->compilation, "no code for", call);
+        compilation_fail_value(s->compilation, "compile a value: there is no code for", call);
     }
     insn.code.stype = from == 64 ? PPU_TYPE_F64 : from == 32 ? PPU_TYPE_F32 : PPU_TYPE_F16;
     insn.code.dtype = (uint8_t)((to == 8    ? PPU_TYPE_U8
@@ -688,7 +688,7 @@ void select_call(struct isel *s, LLVMValueRef call)
     for (uint32_t i = 0; i < select_elements(s, LLVMTypeOf(call)); i++) {
         struct element done;
         if (!intrinsic_element(s, call, name, i, &done)) {
-            compilation_fail_value(s->compilation, "no code for", call);
+            compilation_fail_value(s->compilation, "compile a value: there is no code for", call);
         }
         select_set(s, call, i, done);
     }

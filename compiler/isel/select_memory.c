@@ -475,7 +475,7 @@ struct element select_pointer(struct isel *s, LLVMValueRef pointer)
         struct element element = select_element(s, LLVMGetOperand(pointer, 0), 0);
         return ir_bits(s->compilation, LLVMTypeOf(pointer)) == 32 ? element_half(element, 0) : element;
     }
-    compilation_fail_value(s->compilation, "no code for the address", pointer);
+    compilation_fail_value(s->compilation, "compile a value: there is no code for the address", pointer);
 }
 
 /* The pointer as an offset into the memory that it is cast from: without the way through the generic space. */
@@ -735,7 +735,7 @@ static void select_load(struct isel *s, LLVMValueRef load)
 
     if (!flat_type(type) || (bytes != 1 && bytes != 2 && bytes != 4 && bytes != 8) ||
         (LLVMGetTypeKind(type) == LLVMVectorTypeKind && bits % 8 != 0)) {
-        compilation_fail_value(s->compilation, "no code for", load);
+        compilation_fail_value(s->compilation, "compile a value: there is no code for", load);
     }
     if (select_order(ordering) == PPU_ORDER_SEQ_CST) {
         fence(s, PPU_ORDER_SEQ_CST, select_scope(address.memory));
@@ -833,7 +833,7 @@ static void select_store(struct isel *s, LLVMValueRef store)
     s->scalar = false;
     if (!flat_type(type) || (bytes != 1 && bytes != 2 && bytes != 4 && bytes != 8) || address.memory == IR_PARAM ||
         (LLVMGetTypeKind(type) == LLVMVectorTypeKind && bits % 8 != 0)) {
-        compilation_fail_value(s->compilation, "no code for", store);
+        compilation_fail_value(s->compilation, "compile a value: there is no code for", store);
     }
     if (is_atomic && bytes == 8 && address.memory != IR_LOCAL) {
         select_atomic(s, address, PPU_AOP_XCHG, memory_element(s, value, 0, 2), select_order(ordering), false);
@@ -880,7 +880,7 @@ void select_memory_call(struct isel *s, LLVMValueRef call, const char *name)
 
     s->scalar = false;
     if (bytes > MEMCPY_WRITTEN_OUT) {
-        compilation_fail_value(s->compilation, "no code for", call);
+        compilation_fail_value(s->compilation, "compile a value: there is no code for", call);
     }
     if (is_set) {
         fill = select_extend(s, select_element(s, LLVMGetOperand(call, 1), 0), 8, false);

@@ -22,6 +22,9 @@
 #include <string.h>
 
 #define MAX_ROUNDS 24u
+#define TOO_MANY                                                                                 \
+    "allocate registers: kernel '%s' needs more registers than there are; allow more (--vregs, " \
+    "--sregs), take a smaller wave, or split the kernel or its functions"
 
 struct regalloc {
     struct mir *mir;
@@ -393,8 +396,7 @@ static void evict(struct regalloc *a, uint32_t reg)
     const struct mir_reg *r = &a->mir->regs[reg];
 
     if (r->brief) { /* nothing else is in its way */
-        compilation_fail(a->mir->compilation, PPU_COMPILE_TOO_LARGE, "kernel '%s' needs more registers than there are",
-                         a->mir->name);
+        compilation_fail(a->mir->compilation, PPU_COMPILE_TOO_LARGE, TOO_MANY, a->mir->name);
     }
     a->gone[reg] = true;
     a->spilled = true;
@@ -711,6 +713,5 @@ bool regalloc(struct mir *mir, const struct register_limits *limits, bool *force
         }
         spill_registers(mir, a->words, a->gone);
     }
-    compilation_fail(mir->compilation, PPU_COMPILE_TOO_LARGE, "kernel '%s' needs more registers than there are",
-                     mir->name);
+    compilation_fail(mir->compilation, PPU_COMPILE_TOO_LARGE, TOO_MANY, mir->name);
 }

@@ -5,11 +5,15 @@
 #include "ppu.h"
 
 #define N (1u << 20)
-/* Calls that take an error fill in a sentence; for the others there is one a code. */
-#define TRY(call)                                                                                 \
-    if ((err = (call)) != PPU_OK) {                                                               \
-        fprintf(stderr, "%s: %s\n", #call, err == error.code ? error.text : ppu_error_text(err)); \
-        return 1;                                                                                 \
+/* Calls that take an error fill in a sentence, which says what failed; for the others there is one a code. */
+#define TRY(what, call)                                             \
+    if ((err = (call)) != PPU_OK) {                                 \
+        if (err == error.code) {                                    \
+            fprintf(stderr, "%s\n", error.text);                    \
+        } else {                                                    \
+            fprintf(stderr, "%s: %s\n", what, ppu_error_text(err)); \
+        }                                                           \
+        return 1;                                                   \
     }
 
 int main(int argc, char **argv)
@@ -24,14 +28,15 @@ int main(int argc, char **argv)
     struct ppu_error error = { .code = PPU_OK };
     enum ppu_err err;
 
-    TRY(ppu_open(&device, &error));
-    TRY(ppu_context_create(device, &context));
-    TRY(ppu_channel_create(context, NULL, &channel));
-    TRY(ppu_stream_create(channel, &stream));
-    TRY(ppu_program_load_file(context, argc > 1 ? argv[1] : "build/kernels/saxpy.ppu", &program, &error));
-    TRY(ppu_kernel_find(program, "saxpy", &kernel));
-    TRY(ppu_memory_create(context, PPU_MEMORY_VRAM, N * sizeof(float), &x));
-    TRY(ppu_memory_create(context, PPU_MEMORY_VRAM, N * sizeof(float), &y));
+    TRY("open a PPU", ppu_open(&device, &error));
+    TRY("create a context", ppu_context_create(device, &context));
+    TRY("create a channel", ppu_channel_create(context, NULL, &channel));
+    TRY("create a stream", ppu_stream_create(channel, &stream));
+    TRY("load the program",
+        ppu_program_load_file(context, argc > 1 ? argv[1] : "build/kernels/saxpy.ppu", &program, &error));
+    TRY("find the kernel saxpy", ppu_kernel_find(program, "saxpy", &kernel));
+    TRY("allocate x", ppu_memory_create(context, PPU_MEMORY_VRAM, N * sizeof(float), &x));
+    TRY("allocate y", ppu_memory_create(context, PPU_MEMORY_VRAM, N * sizeof(float), &y));
     float *xs = ppu_memory_host(x), *ys = ppu_memory_host(y);
     for (uint32_t i = 0; i < N; i++) {
         xs[i] = (float)i;
@@ -45,10 +50,10 @@ int main(int argc, char **argv)
     const struct ppu_launch launch = {
         .grid = { N / 256 }, .cta = { 256 }, .params = &params, .param_bytes = sizeof(params)
     };
-    TRY(ppu_stream_launch(stream, kernel, &launch, NULL));
-    TRY(ppu_stream_wait(stream, 10000000000u));
+    TRY("launch the kernel", ppu_stream_launch(stream, kernel, &launch, NULL));
+    TRY("wait for the kernel", ppu_stream_wait(stream, 10000000000u));
     printf("y[1000] = %g\n", (double)ys[1000]);
-    TRY(ppu_channel_destroy(channel));
+    TRY("destroy the channel", ppu_channel_destroy(channel));
     ppu_device_close(device);
     return 0;
 }

@@ -49,7 +49,11 @@ static void read_exit_status(void)
     const long status = text ? strtol(text, &end, 10) : 0;
 
     if (text && (*text == '\0' || *end != '\0' || status < 1 || status > 255)) {
-        fprintf(stderr, "ppu: " SANITIZE_EXIT_VARIABLE "=%s: a number from 1 to 255\n", text);
+        fprintf(stderr,
+                "OpenCL on the PPU: read " SANITIZE_EXIT_VARIABLE
+                ": '%.40s' is no number from 1 to 255; the program's own exit "
+                "status is kept\n",
+                text);
         return;
     }
     exit_status = (int)status;
@@ -90,7 +94,8 @@ static void read_variables(void)
     }
     wanted = text;
     if (ppu_sanitizer_words(text) == 0) { /* builds fail, and their logs say it too */
-        fprintf(stderr, "ppu: " SANITIZE_VARIABLE "=%s: %s\n", text, ppu_sanitizer_words_wrong);
+        fprintf(stderr, "OpenCL on the PPU: read " SANITIZE_VARIABLE ": '%.200s' %s\n", text,
+                ppu_sanitizer_words_wrong);
         return;
     }
     begin_checks(ppu_sanitizer_words(text));

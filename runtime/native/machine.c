@@ -236,10 +236,17 @@ static enum ppu_err say_why(struct ppu_machine *machine, struct ppu_error *error
     char words[LAST_WORDS_BYTES];
 
     if (qtest_sync(&machine->qtest)) {
-        return error_set(error, PPU_ERR_NO_DEVICE, "start a machine: QEMU has fewer PPUs than asked for");
+        return error_set(error, PPU_ERR_NO_DEVICE,
+                         "start a machine: QEMU has fewer PPUs than asked for; PPU_QEMU names another QEMU");
     }
     process_ended(&machine->process, NS_PER_S);
     process_last_words(&machine->process, words, sizeof(words));
+    if (strstr(words, "'ppu' is not a valid device model name")) {
+        return error_set(
+            error, PPU_ERR_TRANSPORT,
+            "start a machine: this QEMU has no device ppu; 'make qemu' builds one that has, PPU_QEMU names another: %s",
+            words);
+    }
     return error_set(error, PPU_ERR_TRANSPORT, "start a machine: %s",
                      words[0] != 0 ? words : "QEMU ended and said nothing");
 }

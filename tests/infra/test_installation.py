@@ -21,6 +21,11 @@ SAXPY = [TOP / "build/plain/tools/saxpy", TOP / "build/kernels/saxpy.ppu"]
 SQUARES = [TOP / "build/plain/tools/squares"]
 FIRMWARE = TOP / "build/firmware/picolibc/ppufw.bin"
 OTHER = "; 'make firmware' builds one, the package ppu-qemu has one, PPU_FIRMWARE names another\n"
+# What is installed, by packaging/build.mk.
+NAMES = {kind: re.search(rf"^INSTALLED_{kind} := (.*)$", (TOP / "packaging/build.mk").read_text(), re.M)[1].split()
+         for kind in ("PROGRAMS", "SCRIPTS")}
+COMMANDS = [*(TOP / "build/plain/tools" / name for name in NAMES["PROGRAMS"]), *(TOP / "tools" / name for name in NAMES["SCRIPTS"]),
+            TOP / "tools/guest-run"]
 VERSION = re.search(r'PPU_VERSION "(.*)"', (TOP / "include/ppu/version.h").read_text()).group(1)
 
 
@@ -35,7 +40,7 @@ def run(command, **variables):
 def opening_fails(sentence, **variables):
     status, text, errors = run(SAXPY, **variables)
     assert status == 1 and text == "", (status, text)
-    assert errors == f"ppu_open(&device, &error): {sentence}", errors
+    assert errors == sentence, errors
 
 
 def no_qemu():
@@ -54,7 +59,8 @@ def wrong_qemu():
         qemu = Path(folder, "qemu")
         qemu.write_text("#!/bin/sh\necho \"qemu-system-aarch64: -device ppu: 'ppu' is not a valid device model name\" >&2\nexit 1\n")
         qemu.chmod(0o755)
-        opening_fails("start a machine: qemu-system-aarch64: -device ppu: 'ppu' is not a valid device model name\n",
+        opening_fails("start a machine: this QEMU has no device ppu; 'make qemu' builds one that has, PPU_QEMU names another: "
+                      "qemu-system-aarch64: -device ppu: 'ppu' is not a valid device model name\n",
                       PPU_QEMU=str(qemu))
 
 
@@ -70,7 +76,7 @@ def wrong_firmware():
     names = dict(re.findall(r"#define (PPU_IMAGE_\w+) (0x[0-9a-f]+|\d+)u", (TOP / "include/ppu/boot.h").read_text()))
     magic = int(names["PPU_IMAGE_MAGIC"], 0)
     header = image.index(struct.pack("<I", magic))
-    opening_fails("load the firmware /nowhere/ppufw.bin: No such file or directory\n", PPU_FIRMWARE="/nowhere/ppufw.bin")
+    opening_fails("load the firmware /nowhere/ppufw.bin: No such file or directory" + OTHER, PPU_FIRMWARE="/nowhere/ppufw.bin")
     firmware(b"", "it is truncated: 0 bytes, no header" + OTHER)
     firmware(bytes(len(image)),
              f"it is no image of it: magic 0x00000000 instead of 0x{magic:08x}" + OTHER)
@@ -102,9 +108,9 @@ def no_device():
 
 def no_program():
     status, _, errors = run([SAXPY[0], "/nowhere/saxpy.ppu"])
-    assert status == 1 and errors.endswith(": load the program /nowhere/saxpy.ppu: No such file or directory\n"), errors
+    assert status == 1 and errors.startswith("load the program /nowhere/saxpy.ppu: No such file or directory\n"), errors
     status, _, errors = run([SAXPY[0], FIRMWARE])
-    assert status == 1 and ": load a program: " in errors, errors
+    assert status == 1 and errors.startswith("load a program: "), errors
 
 
 def no_clang():
@@ -146,11 +152,40 @@ def no_cache():
         keeps_nothing([*weak, *SQUARES], folder, "Permission denied")
 
 
+def exit_statuses(text):
+    """{status: what it means} as the help says"""
+    block = re.search(r"\nExit status:\n((?:.+\n)+)", text)
+    return {int(status): " ".join(meaning.split())
+            for status, meaning in re.findall(r"^  (\d+) +(.*(?:\n(?!  \d).+)*)", block[1], re.M)} if block else {}
+
+
+def statuses_are_read():
+    assert exit_statuses("\nExit status:\n  0  well\n  1  a file or an\noption\n\nMore:\n  2  x\n") == {0: "well", 1: "a file or an option"}
+
+
 def versions():
-    for name in "ppu-run", "guest-run":
-        assert run([TOP / "tools" / name, "--version"]) == (0, f"{name} (PPU) {VERSION}\n", "")
-        status, text, errors = run([TOP / "tools" / name, "--help"])
-        assert status == 0 and errors == "" and text.startswith(f"Usage: {name} ") and "\nExit status:\n" in text
+    assert len(COMMANDS) > 10, COMMANDS
+    for command in COMMANDS:
+        assert run([command, "--version"]) == (0, f"{command.name} (PPU) {VERSION}\n", ""), command
+
+
+def helps():
+    for command in COMMANDS:
+        status, text, errors = run([command, "--help"])
+        assert (status, errors) == (0, "") and text.startswith(f"Usage: {command.name} ") and exit_statuses(text), (command, text, errors)
+
+
+def unknown_options():
+    """The status is what the help says of options, and the output stays empty."""
+    for command in COMMANDS:
+        name = command.name
+        said = [status for status, meaning in exit_statuses(run([command, "--help"])[1]).items() if "option" in meaning]
+        known = (rf"{name}: (?:error: )?unrecognized option '--what'\n{name}: read the options: --help tells which there are\n",
+                 rf"{name}: (?:error: )?unrecognized option '--what'\nTry `{name} --help' or `{name} --usage' for more information\.\n",
+                 rf"{name}: read the options: --what: no such option; --help tells which there are\n")
+        status, text, errors = run([command, "--what"])
+        assert len(said) == 1 and (status, text) == (said[0], ""), (name, said, status, text, errors)
+        assert any(re.fullmatch(sentence, errors) for sentence in known), errors
 
 
 def translator_options():
@@ -216,7 +251,10 @@ tap.main([
     ("no clang", no_clang),
     ("no library of the compiler", no_compiler),
     ("a cache that cannot be written", no_cache),
-    ("scripts tell version and help", versions),
+    ("what a command says of its exit status is read", statuses_are_read),
+    ("every command tells its version", versions),
+    ("every command tells its options and its exit status", helps),
+    ("every command refuses an option that is none", unknown_options),
     ("scripts name the option that is wrong", wrong_options),
     ("what confines QEMU does so too", confine_options),
     ("so does what translates loops", translator_options),

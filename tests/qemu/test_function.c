@@ -79,6 +79,22 @@ static void bars(void **state)
     qemu_stop(qemu);
 }
 
+/* No display, no VGA: an accelerator without a ROM, whatever the machine is made of. */
+static void accelerator(void **state)
+{
+    struct qemu *qemu = qemu_start(two_ppus);
+    (void)state;
+
+    for (unsigned i = 0; i < 2; i++) {
+        struct ppu ppu = ppu_map(qemu, i);
+
+        assert_int_equal(qemu_read(qemu, ppu.config + 0x08) >> 8, 0x120000);
+        qemu_write(qemu, ppu.config + 0x30, UINT32_MAX);
+        assert_int_equal(qemu_read(qemu, ppu.config + 0x30), 0);
+    }
+    qemu_stop(qemu);
+}
+
 static void containers(void **state)
 {
     struct qemu *qemu = qemu_start(two_ppus);
@@ -127,12 +143,13 @@ static const struct refusal refusals[] = {
     { "no-such-property=1", NULL, "no-such-property" },
     { "firmware=/nonexistent/image", NULL, "/nonexistent/image" },
     { "firmware=/dev/null", NULL, "/dev/null" },
-    { "autostart=on", NULL, "firmware" },
+    { "autostart=on", NULL, "autostart: there is no firmware to start; say firmware=, too" },
     { "notify=nobody", NULL, "nobody" },
     { "vram-memdev=small,vram-size=64M", "memory-backend-ram,id=small,size=32M", "vram-memdev" },
     { "mailbox-memdev=tiny", "memory-backend-ram,id=tiny,size=4K", "mailbox-memdev has 4096 bytes" },
     { "mailbox-memdev=large", "memory-backend-ram,id=large,size=64K", "needs notify" },
-    { "mailbox-memdev=twice,vram-memdev=twice", "memory-backend-ram,id=twice,size=32M", "mailbox-memdev is in use" },
+    { "mailbox-memdev=twice,vram-memdev=twice", "memory-backend-ram,id=twice,size=32M",
+      "mailbox-memdev is in use by something else; name another" },
     { "vram-memdev=odd", "memory-backend-ram,id=odd,size=48M", "vram" },
 };
 
@@ -308,9 +325,9 @@ int main(void)
     static const struct CMUnitTest tests[] = {
         { "two PPUs of different size tell their own identity [A1, A8]", identity_blocks, NULL, NULL, NULL },
         { "BARs have the sizes of the machine [A1, A8]", bars, NULL, NULL, NULL },
+        { "the PPU is an accelerator to PCI, and no display [A15]", accelerator, NULL, NULL, NULL },
         { "each PPU has a container and a state of its own [A8]", containers, NULL, NULL, NULL },
-        { "SMs have a host thread for each processor, unless told otherwise [A1]", threads_by_processors, NULL, NULL,
-          NULL },
+        { "SMs have a host thread for each processor, unless told otherwise", threads_by_processors, NULL, NULL, NULL },
         { "unusable properties are refused with their name [A1]", properties_refused, NULL, NULL, NULL },
         { "a machine without room for the microcontrollers is refused [A8]", maxcpus_refused, NULL, NULL, NULL },
         { "a PPU is not hot-plugged [A1]", hotplug_refused, NULL, NULL, NULL },
