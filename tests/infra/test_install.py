@@ -16,9 +16,16 @@ import tap  # noqa: E402
 
 PLACE = tempfile.TemporaryDirectory()
 PREFIX = Path(PLACE.name, "usr")
-COMMANDS = ("ppu-as", "ppu-dis", "ppucc", "ppu-run", "ppu-trace", "ppu-report",
-            "ppu-prof", "ppu-top", "ppu-dbg", "ppu-dap")
+COMMANDS = [name for names in re.findall(r"^INSTALLED_(?:PROGRAMS|SCRIPTS) := (.*)$", (TOP / "packaging/build.mk").read_text(), re.M)
+            for name in names.split()]
 VERSION = re.search(r'PPU_VERSION "(.*)"', (TOP / "include/ppu/version.h").read_text())[1]
+
+
+# What each example prints, among other things.
+EXAMPLES = {"squares": "0 1 4 9 16", "nested": "sum: 1240", "levels": "15 levels: 1 1 2 3 6 11", "variants": "apart: 3 times fewer",
+            "locks": "turns with one lock: 4096 of 4096", "waves": "results: the same", "entries": "round 2: 6542 primes",
+            "quicksort": "They are in order.", "saxpy": "y[1000] = 2001", "pieces": "   ok", "bfs": "All levels are those",
+            "limits": "transactions a second"}
 
 
 def make(*arguments):
@@ -71,6 +78,17 @@ def test_no_checkout():
         assert not text.startswith(b"#!") or b"$top/build" not in text and b"$top/tools" not in text and b"run make" not in text, f"{file} looks for a checkout"
 
 
+def test_named_files():
+    """What an installed script names below the installation is installed."""
+    files = installation()
+    for file in PREFIX.glob("bin/*"):
+        text = file.read_bytes()
+        if text.startswith(b"#!"):
+            named = {Path(name) for name in re.findall(rf"{re.escape(str(PREFIX))}/[\w./-]+", text.decode())}
+            assert named, f"{file} names nothing"
+            assert named <= {*files, *(folder for path in files for folder in path.parents)}, (file, named - set(files))
+
+
 def test_symbols():
     installation()
     assert declared(), "no function found in ppu.h"
@@ -89,6 +107,7 @@ def test_versions():
 
 def test_manual_pages():
     installation()
+    assert len(COMMANDS) >= 10 and sorted(path.name for path in PREFIX.glob("bin/*")) == sorted(COMMANDS)
     for command in COMMANDS:
         page = PREFIX / f"share/man/man1/{command}.1"
         text = page.read_text()
@@ -109,7 +128,13 @@ def test_programs():
     installation()
     makefile = PREFIX / "share/doc/ppu/examples/Makefile"
     printed = output("make", "-f", makefile, "run", **elsewhere())
-    assert "sum: 1240" in printed and "0 1 4 9 16" in printed, printed
+    for text in EXAMPLES.values():
+        assert text in printed, (text, printed)
+    # every program that is installed, and every one that the packages' test runs
+    sources = {path.stem for path in makefile.parent.glob("*.c")}
+    assert sources == set(EXAMPLES), sources ^ set(EXAMPLES)
+    run = re.findall(r"^expect .* run \./(\w+)", (TOP / "tools/fresh/installed").read_text(), re.M)
+    assert sorted(run) == sorted(EXAMPLES), run
 
 
 def test_tools():
@@ -131,6 +156,7 @@ def test_uninstall():
 
 tap.main([
     ("no installed file names or looks for a checkout", test_no_checkout),
+    ("what an installed script names is installed", test_named_files),
     ("libppu shows what ppu.h declares and nothing else", test_symbols),
     ("the version is the same everywhere", test_versions),
     ("each command has a manual page", test_manual_pages),
