@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Checks README.md: its folders are those of the tree, what it links to exists, its commands are ones that make
-knows.
+knows, and what people come for stands first.
 """
 
 import re
@@ -18,9 +18,30 @@ PEERS = ("Vortex", "gem5", "Accel-Sim", "Oclgrind", "pocl")
 NOTHING_SAID = ("?", "-")
 
 
-def problems_of(text, folders, exists, targets):
+# What people come for, in this order; all else stands behind it.
+FIRST = ("Two commands", "OpenCL in five lines", "Change the firmware")
+# Features that ours does not have, or does not claim: a document says why. All others have tests.
+WITHOUT_TESTS = ("OpenCL conformance", "counts cycles as a chip would")
+
+
+def problems_of(text, folders, exists, targets, programs):
     """What is wrong with a README, as sentences; all that it is compared with is given."""
-    return [*wrong_folders(text, folders), *wrong_links(text, exists), *wrong_commands(text, targets), *wrong_features(text)]
+    return [*wrong_order(text), *wrong_folders(text, folders), *wrong_links(text, exists), *wrong_commands(text, targets),
+            *wrong_features(text), *wrong_programs(text, programs)]
+
+
+def wrong_order(text):
+    headings = re.findall(r"^## (.*)$", text, re.M)
+    if tuple(headings[:len(FIRST)]) != FIRST:
+        yield f"the first sections are {', '.join(headings[:len(FIRST)])}; they must be {', '.join(FIRST)}"
+
+
+def wrong_programs(text, programs):
+    """The row of tools/ names the programs that there are, `a-{b,c}` two of them."""
+    row = next((row[1] for row in table(text, "folder", "what") if row[0] == "`tools/`"), "")
+    named = {before + name for before, names in re.findall(r"`([\w-]+)(?:\{([\w,]+)\})?`", row) for name in names.split(",")}
+    yield from (f"the row of tools/ does not name {name}" for name in sorted(programs - named))
+    yield from (f"the row of tools/ names {name}, which is not there" for name in sorted(named - programs))
 
 
 def table(text, *header):
@@ -61,11 +82,13 @@ def wrong_features(text):
     if not rows:
         yield "no table of features"
     sources = set(re.findall(r"^(\d+)\. .*https://", text, re.M))
-    references = set(re.findall(r"^\[(\w+)\]: ", text, re.M))
+    references = dict(re.findall(r"^\[(\w+)\]: (\S+)$", text, re.M))
     for feature, ours, *others in rows:
         linked = re.fullmatch(r"\[[^\]]+\]\[(\w+)\]", ours)
         if not linked or linked[1] not in references:
             yield f"{feature}: no test or document is behind our cell"
+        elif feature not in WITHOUT_TESTS and not references[linked[1]].startswith("tests/"):
+            yield f"{feature}: {references[linked[1]]} is behind our cell, which is no test"
         if len(others) != len(PEERS):
             yield f"{feature}: {len(others)} peers"
         for peer, cell in zip(PEERS, others):
@@ -87,23 +110,35 @@ def make_targets():
     return {name for names in re.findall(r"^\.PHONY: (.*)$", rules, re.M) for name in names.split()}
 
 
+def programs_of_tools():
+    """What is installed, and the scripts of tools/."""
+    names = re.findall(r"^INSTALLED_(?:PROGRAMS|SCRIPTS) := (.*)$", (TOP / "packaging/build.mk").read_text(), re.M)
+    return {name for line in names for name in line.split()} | {"guest-run"}
+
+
 def test_readme():
-    problems = problems_of((TOP / "README.md").read_text(), tree(), lambda name: (TOP / name).exists(), make_targets())
+    problems = problems_of((TOP / "README.md").read_text(), tree(), lambda name: (TOP / name).exists(), make_targets(),
+                           programs_of_tools())
     assert not problems, "\n".join(problems)
 
 
 GOOD = """# Name
+## Two commands
 ```sh
 make demo
 ```
+## OpenCL in five lines
+## Change the firmware
+## More
 | | PPU | Vortex | gem5 | Accel-Sim | Oclgrind | pocl |
 |---|---|---|---|---|---|---|
 | a | [yes][p1] | no [1] | ? | - | ? | ? |
 
-[p1]: there
+[p1]: tests/there
 | folder | what |
 |---|---|
 | `src/` | all |
+| `tools/` | `cc`, `ppu-{x,y}` and more |
 
 [here](there), [below](#name)
 1. [it](https://x)
@@ -111,13 +146,17 @@ make demo
 
 # what is changed in it, and the sentence that must come of it
 MISTAKES = {
+    "what people come for, too far behind": ("## Change the firmware\n## More", "## More\n## Change the firmware", "OpenCL in five lines, More"),
+    "a program that is not named": ("`cc`, ", "", "does not name cc"),
+    "a program that is not there": ("{x,y}", "{x,y,dd}", "names ppu-dd, which is not there"),
+    "a cell of ours with a document though there are tests": ("[p1]: tests/there", "[p1]: there", "there is behind our cell, which is no test"),
     "a folder that is not in the table": ("`src/`", "`lib/`", "does not have src/"),
     "a folder that is not in the tree": ("| `src/` | all |", "| `src/` | all |\n| `old/` | gone |", "has old/, which is not in the tree"),
     "a link to nothing": ("(there)", "(gone)", "link to gone"),
     "a heading that is none": ("(#name)", "(#names)", "#names, which is no heading"),
     "a command that make does not know": ("make demo", "make demonstration", "make demonstration: no such target"),
     "a cell of ours without a link": ("[yes][p1]", "yes", "a: no test or document"),
-    "a cell whose link is to nothing": ("[p1]: there", "[p1]: gone", "link to gone"),
+    "a cell whose link is to nothing": ("[p1]: tests/there", "[p1]: tests/gone", "link to tests/gone"),
     "a peer's cell without a source": ("no [1]", "no", "a: no source is behind the cell of Vortex"),
     "a peer's cell with a source that is not listed": ("no [1]", "no [2]", "a: no source is behind the cell of Vortex"),
     "a peer that is left out": ("| - | ? | ? |", "| - | ? |", "a: 4 peers"),
@@ -126,7 +165,7 @@ MISTAKES = {
 
 
 def check(text):
-    return problems_of(text, {"src"}, lambda name: name == "there", {"demo"})
+    return problems_of(text, {"src", "tools"}, lambda name: name in ("there", "tests/there"), {"demo"}, {"cc", "ppu-x", "ppu-y"})
 
 
 def test_good():
