@@ -31,7 +31,14 @@ $(eval $(call ppu_script_test,fresh,tests/infra/test_fresh.py,))
 $(eval $(call ppu_script_test,ci,tests/infra/test_ci.py,))
 
 TIMEOUT_installation = 120
-$(eval $(call ppu_script_test,installation,tests/infra/test_installation.py,$(QEMU) firmware $(addprefix $(BUILD)/plain/tools/,saxpy squares) $(BUILD)/kernels/saxpy.ppu $(BUILD)/opencl/ppu.icd))
+$(eval $(call ppu_script_test,installation,tests/infra/test_installation.py,$(QEMU) firmware $(addprefix $(BUILD)/plain/tools/,saxpy squares ppu-confine ppu-translator $(INSTALLED_PROGRAMS)) $(BUILD)/kernels/saxpy.ppu $(BUILD)/opencl/ppu.icd))
+
+TIMEOUT_broken = 120
+$(eval $(call ppu_script_test,broken,tests/infra/test_broken.py,$(QEMU) firmware $(addprefix $(BUILD)/plain/tools/,saxpy squares ppucc ppu-confine ppu-translator) $(BUILD)/plain/ppu-tier.so $(BUILD)/kernels/saxpy.ppu $(BUILD)/opencl/ppu.icd))
+
+# Two kinds of start of one program.
+TIMEOUT_raised-privileges := 120
+$(eval $(call ppu_script_test,raised-privileges,tests/infra/test_raised.py,$(QEMU) firmware $(BUILD)/plain/tools/squares $(BUILD)/opencl/ppu.icd))
 
 $(eval $(call ppu_script_test,readme,tests/infra/test_readme.py,))
 $(eval $(call ppu_script_test,documents,tests/infra/test_documents.py,))
@@ -40,6 +47,7 @@ TIMEOUT_conformance-runner := 400
 $(eval $(call ppu_script_test,conformance-runner,tests/infra/test_conformance.py,))
 $(eval $(call ppu_script_test,rooms,tests/infra/test_rooms.py,))
 $(eval $(call ppu_script_test,names,tests/infra/test_names.py,))
+$(eval $(call ppu_script_test,fault-rows,tests/infra/test_fault_rows.py,))
 $(eval $(call ppu_script_test,dialect,tests/infra/test_dialect.py,))
 TIMEOUT_flags := 120
 $(eval $(call ppu_script_test,flags,tests/infra/test_flags.py,))

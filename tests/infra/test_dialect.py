@@ -4,6 +4,7 @@
 be.
 """
 
+import re
 import subprocess
 import sys
 from importlib.machinery import SourceFileLoader
@@ -25,6 +26,7 @@ UNREAD = "which nobody reads"
 LONG = "a function of 80 lines"
 ALONE = "the end of a comment stands alone"
 FRAGMENT = "is no sentence"
+GETENV = "a library calls secure_getenv()"
 
 # bodies of a function, and what is said of them
 REFUSED = {
@@ -93,6 +95,36 @@ def test_line():
     assert problems[0].startswith("part/a.c:4: "), problems
 
 
-tap.main([("the tree keeps the rules", test_tree), ("a problem names its line", test_line)] +
+def test_getenv():
+    body = 'f(getenv("PATH"));\n'
+    for folder in "runtime", "opencl", "compiler", "cache", "device-lib":
+        problems = list(dialect.problems_of(f"{folder}/part/a.c", body))
+        assert len(problems) == 1 and GETENV in problems[0], problems
+    for name in "tools/ppucc/a.c", "tests/opencl/a.c", "compiler/frontend/fork_server.c":
+        assert list(dialect.problems_of(name, body)) == [], name
+    assert GETENV in next(dialect.problems_of("compiler/frontend/fork_server.c", 'f(getenv("HOME"));\n'))
+    assert GETENV in next(dialect.problems_of("cache/a.c", "char *(*ask)(const char *) = getenv;\n"))
+    for harmless in 'f(secure_getenv("PATH"));\n', '/* getenv("PATH") */\n', 'f("getenv(");\n':
+        assert list(dialect.problems_of("cache/a.c", harmless)) == [], harmless
+
+
+def test_each_getenv():
+    """Every call in the tree would be found without its "secure_", and every exception is there."""
+    files = [path for folder in dialect.LIBRARIES for path in sorted((TOP / folder).rglob("*.[ch]"))]
+    calls = 0
+    for path in files:
+        source = path.read_text(encoding="utf-8")
+        count = len(re.findall(r"\bsecure_getenv\(", dialect.without_text(source)))
+        problems = list(dialect.problems_of(str(path.relative_to(TOP)), source.replace("secure_getenv", "getenv")))
+        assert len(problems) == count and all(GETENV in problem for problem in problems), (path, count, problems)
+        calls += count
+    assert calls > 20, calls
+    for (name, word), reason in dialect.GETENV_ALLOWED.items():
+        assert re.search(rf'\bgetenv\("?{word}\b', (TOP / name).read_text()) and reason, (name, word)
+
+
+tap.main([("the tree keeps the rules", test_tree), ("a problem names its line", test_line),
+          ("libraries do not call getenv()", test_getenv),
+          ("each call of secure_getenv() is found when it is getenv(), and no exception is stale", test_each_getenv)] +
          [(f"refused: {name}", lambda case=case: test_refused(*case)) for name, case in REFUSED.items()] +
          [(f"allowed: {name}", lambda body=body: test_allowed(body)) for name, body in ALLOWED.items()])
