@@ -6,6 +6,7 @@ refuses.
 
 import base64
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -118,6 +119,15 @@ def test_depends_on_the_tree_alone():
     assert fixed or not may_fix_addresses(), scratch.read("personality")
 
 
+def test_documented():
+    """docs/security.md lists every target, and has its row."""
+    text = (TOP / "docs/security.md").read_text()
+    targets = {path.stem for path in (TOP / "tests/fuzz").glob("*.mk") if "call ppu_fuzz," in path.read_text()}
+    surfaces = text[text.index("\n- admin: "):text.index("\n| target |")]
+    assert set(re.findall(r"^- ([a-z-]+): ", surfaces, re.M)) == targets
+    assert set(re.findall(r"^\| ([a-z-]+) \| [\d,]+ \|", text, re.M)) == targets
+
+
 def may_fix_addresses():
     """Containers may forbid it."""
     return subprocess.run(["setarch", "--addr-no-randomize", "true"], capture_output=True).returncode == 0
@@ -129,6 +139,7 @@ tap.main([
     ("the record goes into the tree once", test_saved_sums),
     ("a run goes on without an input that never ends", test_goes_on_without_an_input),
     ("a finding is kept with the command that shows it again", test_finding),
+    ("the security page lists every target", test_documented),
     ("a target that does not exist is named", test_unknown_target),
     ("the corpus in the tree stays small", test_corpus),
     ("as a test: findings and changing coverage fail", test_as_a_test),
