@@ -454,7 +454,7 @@ static void assert_heard(const struct listener *listener, const struct ppu_compi
     if (taken) {
         read_heard(listener, &heard);
         add_expected(&expected, &words, run->front, from);
-        if (heard.len != expected.len || memcmp(heard.at, expected.at, heard.len) != 0) {
+        if (heard.len != expected.len || !heard.at || memcmp(heard.at, expected.at, heard.len) != 0) {
             fail_msg("options [%s]: clang is given other words", run->options);
         }
     }
