@@ -119,6 +119,14 @@ def test_depends_on_the_tree_alone():
     assert fixed or not may_fix_addresses(), scratch.read("personality")
 
 
+def test_orphans():
+    """What a program has started counts, also when it has not waited for it."""
+    scratch = Scratch(f"timeout 1 bash -c 'while :; do :; done' & {SAYS}")
+    scratch.run("fuzz", "--time", "1", "one")
+    seconds = float(re.search(r"executions, ([\d.]+) s", scratch.read("cache/fuzz/record.txt"))[1])
+    assert seconds > 0.2, seconds
+
+
 def test_documented():
     """docs/security.md lists every target, and has its row."""
     text = (TOP / "docs/security.md").read_text()
@@ -136,6 +144,7 @@ def may_fix_addresses():
 tap.main([
     ("targets are listed by surface", test_list),
     ("executions of runs and processes add up", test_sums),
+    ("what a program leaves behind is counted", test_orphans),
     ("the record goes into the tree once", test_saved_sums),
     ("a run goes on without an input that never ends", test_goes_on_without_an_input),
     ("a finding is kept with the command that shows it again", test_finding),
