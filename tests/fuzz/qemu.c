@@ -41,9 +41,6 @@
 #define PATIENCE_MS 10000
 #define FIRMWARE_MS 5u
 
-#define PCI_COMMAND 0x04u
-#define PCI_CAP_MSIX 0x11u
-#define PCI_CAP_EXP 0x10u
 #define KEPT_OFFSET 0x700000u /* in the second PPU's VRAM */
 #define KEPT_WORD 0x6b656570u
 #define KEPT_RAM (QEMU_RAM + 0x100000u)
@@ -122,7 +119,7 @@ static void line(const char *format, ...)
     add(text, (size_t)len);
 }
 
-/* The answer to the last line, of which the others are none. */
+/* The word at an address, after all lines so far; ~0: the answer is none. */
 static uint64_t ask(uint64_t address)
 {
     char text[64];

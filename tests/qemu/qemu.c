@@ -31,11 +31,8 @@
 #define ECAM 0x4010000000ull
 #define WINDOW_32 0x10000000ull
 #define WINDOW_64 0x8000000000ull
-#define PCI_COMMAND 0x04u
 #define PCI_BAR0 0x10u
 #define PCI_CAP_FIRST 0x34u
-#define PCI_CAP_MSIX 0x11u
-#define PCI_CAP_EXP 0x10u
 #define COMMAND_MEM 2u
 #define COMMAND_BUS 4u
 

@@ -14,6 +14,11 @@
 
 #define QEMU_RAM 0x40000000ull /* system memory of the virt machine */
 
+/* Of configuration space: an offset, and numbers of capabilities. */
+#define PCI_COMMAND 0x04u
+#define PCI_CAP_EXP 0x10u
+#define PCI_CAP_MSIX 0x11u
+
 struct qemu;
 
 /* One PPU, mapped by ppu_map(). Addresses are those of the machine's CPU. */

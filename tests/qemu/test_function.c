@@ -244,7 +244,7 @@ static void reserved_config(void **state)
 {
     struct qemu *qemu = qemu_start(two_ppus);
     struct ppu ppu = ppu_map(qemu, 0);
-    const uint32_t msix = ppu_capability(&ppu, 0x11), express = ppu_capability(&ppu, 0x10);
+    const uint32_t msix = ppu_capability(&ppu, PCI_CAP_MSIX), express = ppu_capability(&ppu, PCI_CAP_EXP);
     (void)state;
 
     for (uint32_t offset = 0x40; offset < 0x1000; offset += 4) {
@@ -264,7 +264,7 @@ static void config_after_reset(void **state)
     static uint32_t first[0x400];
     struct qemu *qemu = qemu_start(two_ppus);
     struct ppu ppu = ppu_map(qemu, 0);
-    const uint32_t control = ppu_capability(&ppu, 0x10) + 8;
+    const uint32_t control = ppu_capability(&ppu, PCI_CAP_EXP) + 8;
     (void)state;
 
     ppu_function_level_reset(&ppu);
