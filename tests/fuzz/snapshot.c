@@ -8,6 +8,7 @@
  */
 #include "qemu-device/core/core.h"
 #include "qemu-device/core/core_private.h"
+#include "qemu-device/core/core_state.h"
 #include "qemu-device/core/sm/pool.h"
 #include "qemu-device/core/sm/pool_state.h"
 #include "tests/engine/liar.h"
@@ -157,8 +158,23 @@ static void end_all(struct board *board)
     }
 }
 
+/* Copies in flight that were loaded name where they write. */
+static bool is_copied_to(const struct dma *dma, uint32_t at)
+{
+    for (uint32_t i = 0; i < dma->count; i++) {
+        const struct dma_copy *const copy = &dma->queue[(dma->head + i) % PPU_MAX_COPIES];
+
+        if (copy->dst_space == PPU_SPACE_VRAM && at >= copy->dst && at - copy->dst < copy->len_bytes) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static void run(struct board *board)
 {
+    const struct dma loaded = board->core->dma;
+
     core_resume(board->core);
     board_advance(board, RUN_NS);
     mcu_write(board, PPU_REG_SLOT_CONTROL, PPU_SLOT_CMD_RESUME);
@@ -166,7 +182,7 @@ static void run(struct board *board)
     end_all(board);
     core_pause(board->core);
     for (uint32_t i = 0; i < UNUSED_BYTES; i++) {
-        if (board->vram[UNUSED_AT + i] != 0x5a) {
+        if (board->vram[UNUSED_AT + i] != 0x5a && !is_copied_to(&loaded, UNUSED_AT + i)) {
             fuzz_found("VRAM at 0x%x has changed, which nothing names", UNUSED_AT + i);
         }
     }
