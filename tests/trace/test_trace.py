@@ -4,6 +4,7 @@
 
 import json
 import os
+import pty
 import re
 import signal
 import socket
@@ -180,6 +181,21 @@ def running():
     refused("there is no such process", "-o", at("none.trace"), "--pid", str(program.pid))
 
 
+def shows_seconds():
+    """A terminal is told what is recorded and for how long so far, in a line that is gone at the end."""
+    controller, terminal_end = pty.openpty()
+    with subprocess.Popen([TOOLS / "ppu-trace", "--all", "--seconds", "4", "-o", at("shown.trace")], cwd=TOP,
+                          env=ENVIRONMENT | {"TERM": "xterm"}, stderr=terminal_end) as command:
+        assert command.wait(60) == 0
+    os.close(terminal_end)
+    text = os.read(controller, 4096).decode()
+    os.close(controller)
+    line = "\r\033[Krecord all processes, 2 s"
+    assert text.startswith(line + line.replace("2", "3")) and "no PPU was opened" in text, text
+    done = trace("--all", "--seconds", "3", "-o", at("shown.trace"))
+    assert done.returncode == 0 and done.stderr == "ppu-trace: record processes: no PPU was opened\n", done
+
+
 def no_ppu():
     done = trace("-o", at("none.trace"), "--", "sh", "-c", "exit 7")
     assert done.returncode == 7 and "no PPU was opened" in done.stderr, done
@@ -265,6 +281,7 @@ if __name__ == "__main__":
         ("the demo: copies, faults, tasks that wait by priority, children", demo),
         ("what has to be asked for is not there else", plain),
         ("machines that already run, and one that goes away", running),
+        ("a terminal is told what is recorded, nothing else is", shows_seconds),
         ("programs without a PPU, and no program", no_ppu),
         ("a program waits for a tool that says that it is at work, before its device is closed", slow_tool),
         ("a program does not wait for a tool that has left", leaving_tool),

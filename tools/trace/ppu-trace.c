@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "ppu/macros.h"
+#include "tools/progress/progress.h"
 #include "tools/trace/chrome.h"
 #include "tools/trace/clock.h"
 #include "tools/trace/follow.h"
@@ -161,9 +162,11 @@ static void close_record(struct writer_state *writer, const char *path, uint64_t
     }
     if (wants_json(path)) {
         struct timeline timeline;
+        progress_begin("write %s", path);
         load_timeline_file(&timeline, fileno(writer->file), path);
         write_json(path, &timeline);
         timeline_free(&timeline);
+        progress_end();
     } else if (writer->lost > 0) {
         message_print("record %s: %llu records are missing; they were overwritten before they were read", path,
                       (unsigned long long)writer->lost);
@@ -238,8 +241,12 @@ static int record_running(struct watch *watch, const struct options *options, ui
 {
     if (options->pid != 0) {
         watch_one(watch, options->pid);
+        progress_begin("record process %u", options->pid);
+    } else {
+        progress_begin("record all processes");
     }
     follow_running(watch, options, began_ns);
+    progress_end();
     return 0;
 }
 
@@ -252,9 +259,11 @@ static int convert(const struct options *options)
     if (!wants_json(options->output)) {
         message_fail("read the options: --convert makes JSON: --output %s does not end in .json", options->output);
     }
+    progress_begin("convert %s", options->convert);
     load_timeline(&timeline, options->convert);
     write_json(options->output, &timeline);
     timeline_free(&timeline);
+    progress_end();
     return 0;
 }
 
