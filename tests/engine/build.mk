@@ -40,6 +40,15 @@ TIMEOUT_engine-pause := 240
 # With the address sanitizer it looks at no time.
 SERIAL_engine-pause := plain
 $(eval $(call engine_test,pause,asan plain,tests/engine/worst.c))
+PAUSE := $(BUILD)/plain/tests/engine-pause
+define engine_pause_level
+SERIAL_engine-pause-level-$(1) := 1
+$$(eval $$(call ppu_script_test,engine-pause-level-$(1),tests/engine/level.sh $(1) $(PAUSE),$(PAUSE)))
+endef
+$(foreach level,1 2 3 4,$(eval $(call engine_pause_level,$(level))))
+SERIAL_engine-pause-tier := 1
+PAUSE_TIER := $(TIER_MODULE) $(BUILD)/plain/tools/ppu-translator $(PAUSE)
+$(eval $(call ppu_script_test,engine-pause-tier,env PPU_ENGINE_TIER=$(TIER_MODULE) $(PAUSE),$(PAUSE_TIER)))
 $(eval $(call engine_test,pool,asan tsan plain))
 $(eval $(call engine_test,work_clock,asan plain))
 $(eval $(call engine_test,litmus))
