@@ -10,7 +10,8 @@ API_KERNELS += $(BUILD)/kernels/mandelbrot.ppu
 API_KERNELS += $(patsubst tests/compiler/kernels/%.cl,$(BUILD)/kernels/cl-%.ppu,$(wildcard tests/compiler/kernels/*.cl))
 
 # $(call api_sources,NAME,MACHINE)
-api_sources = tests/api/test_$(1).c tests/api/api.c tests/api/script.c $(API_MACHINE_$(2))
+API_MORE_fair := tests/api/hostile.c
+api_sources = tests/api/test_$(1).c $(API_MORE_$(1)) tests/api/api.c tests/api/script.c $(API_MACHINE_$(2))
 API_MACHINE_joined := tests/api/machine_joined.c
 API_MACHINE_native := $(addprefix tests/api/,machine_native.c properties.c process.c)
 API_MACHINE_vfio_user := $(addprefix tests/api/,machine_vfio_user.c properties.c process.c kept.c) tests/remote/served.c

@@ -4,8 +4,9 @@
  * all they can get. Shares of SM time are measured, and CTAs are taken off their SMs and come back.
  */
 #include "tests/api/api.h"
+#include "tests/api/hostile.h"
 
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "ppu/macros.h"
@@ -16,8 +17,6 @@
 
 #define SOON_NS (4000ull * NS_PER_MS) /* far below the time limit of whoever holds the SMs, far above what it takes */
 #define FEED_LIMIT_NS (200ull * NS_PER_MS)
-#define STREAMS 40u
-#define COPY_BYTES (32ull << 20)
 
 /* The other context, whose work must not suffer. */
 struct victim {
@@ -56,130 +55,23 @@ static enum ppu_err run(const struct victim *victim, const struct ppu_kernel *ke
     return err;
 }
 
-/* ---- programs that take all they can get; each leaves what it started running ---- */
-
-static struct ppu_channel *feeder;
-static struct ppu_taskq *queue;
-static struct ppu_stream *streams[STREAMS];
-
-static void launch_all(struct api *api, const char *name, uint32_t ctas, uint32_t threads, bool coresident)
+/* The test's own context is where hostile programs run; its teardown destroys what a failed test has left. */
+static struct hostile_run hostile_begin(struct api *api)
 {
-    const struct ppu_launch launch = { .grid = { ctas }, .cta = { threads }, .coresident = coresident };
+    const char *folder = getenv("PPU_KERNELS");
+    struct hostile_run run = { .context = api->context, .channel = api->channel, .stream = api->stream };
+    struct ppu_error error;
 
-    check(ppu_stream_launch(api->stream, api_kernel(api, api->context, "fair", name), &launch, NULL));
-}
-
-static void endless(struct api *api)
-{
-    launch_all(api, "endless", 1000, 64, false);
-}
-
-static void endless_wide(struct api *api)
-{
-    launch_all(api, "endless_wide", 100, 128, false);
-}
-
-static void endless_sections(struct api *api)
-{
-    launch_all(api, "endless_sections", 1000, 64, false);
-}
-
-static void endless_gang(struct api *api)
-{
-    launch_all(api, "endless_wide", 4, 128, true);
-}
-
-static void endless_loads(struct api *api)
-{
-    struct ppu_memory *memory = api_memory(api, PPU_MEMORY_SYSTEM, 4096);
-    const uint64_t va = api_va(api, memory);
-    const struct ppu_launch launch = { .grid = { 1000 }, .cta = { 64 }, .params = &va, .param_bytes = 8 };
-
-    check(ppu_stream_launch(api->stream, api_kernel(api, api->context, "fair", "endless_loads"), &launch, NULL));
-}
-
-static void start_flood(struct api *api)
-{
-    launch_all(api, "start_flood", 32, 32, false);
-}
-
-/* Tasks in as many streams as there are slots, and more. */
-static void task_flood(struct api *api)
-{
-    const struct ppu_kernel *kernel = api_kernel(api, api->context, "fair", "endless");
-    const struct ppu_launch launch = { .grid = { 1000 }, .cta = { 64 } };
-
-    for (uint32_t i = 0; i < STREAMS; i++) {
-        check(ppu_stream_create(api->channel, &streams[i]));
-        check(ppu_stream_launch(streams[i], kernel, &launch, NULL));
+    if (hostile_load(&run, folder ? folder : "build/kernels", &error) != PPU_OK) {
+        fail_msg("%s", error.text);
     }
+    return run;
 }
 
-static void records(struct api *api)
+static void hostile_end(struct hostile_run *run)
 {
-    const struct ppu_kernel *kernel = api_kernel(api, api->context, "fair", "endless");
-    const struct ppu_launch launch = { .grid = { 1000 }, .cta = { 64 } };
-
-    for (uint32_t i = 0; i < 1100 && ppu_stream_launch(api->stream, kernel, &launch, NULL) == PPU_OK; i++) {
-        if (i % 50 == 0) {
-            sleep_ns(5 * NS_PER_MS); /* the ring has so many entries */
-        }
-    }
-}
-
-static void start_self_feeding(struct api *api, uint64_t watchdog_ns, struct ppu_event *event)
-{
-    check(ppu_channel_create(api->context, NULL, &feeder));
-    check(ppu_taskq_create(api->context, &(struct ppu_taskq_options){ .entries = 256, .data_bytes = 16 }, &queue));
-    uint64_t params = ppu_taskq_va(queue).va;
-    const struct ppu_launch launch = {
-        .cta = { 32 }, .taskq = queue, .params = &params, .param_bytes = 8, .watchdog_ns = watchdog_ns
-    };
-    check(ppu_stream_launch(api->stream, api_kernel(api, api->context, "fair", "self_feeding"), &launch, event));
-    for (uint32_t i = 0; i < 200; i++) {
-        check(ppu_taskq_push(queue, feeder, &params, 8));
-    }
-}
-
-static void self_feeding(struct api *api)
-{
-    start_self_feeding(api, 0, NULL);
-}
-
-static void copies(struct api *api)
-{
-    struct ppu_memory *memory = api_memory(api, PPU_MEMORY_VRAM, COPY_BYTES);
-    const uint64_t va = api_va(api, memory), half = COPY_BYTES / 2;
-
-    for (uint32_t i = 0; i < STREAMS; i++) {
-        check(ppu_stream_create(api->channel, &streams[i]));
-        check(ppu_stream_copy(streams[i], (ppu_va_t){ va }, (ppu_va_t){ va + half }, half, NULL));
-    }
-}
-
-static const struct hostile {
-    const char *name;
-    void (*start)(struct api *api);
-} hostiles[] = {
-    { "endless kernels that fill all SMs", endless },        { "CTAs that fill an SM each", endless_wide },
-    { "a co-resident grid on all SMs", endless_gang },       { "critical sections without end", endless_sections },
-    { "loads of system memory without end", endless_loads }, { "requests for tasks that do not exist", start_flood },
-    { "more endless tasks than slots", task_flood },         { "more endless tasks than records", records },
-    { "a queue task that feeds itself", self_feeding },      { "copies without end", copies },
-};
-
-static void stop(struct api *api)
-{
-    check(ppu_channel_reset(api->channel));
-    if (feeder) {
-        check(ppu_channel_destroy(feeder));
-        check(ppu_taskq_destroy(queue));
-        feeder = NULL;
-    }
-    for (uint32_t i = 0; i < STREAMS && streams[i]; i++) {
-        check(ppu_stream_destroy(streams[i]));
-        streams[i] = NULL;
-    }
+    check(hostile_stop(run));
+    check(hostile_unload(run));
 }
 
 /* ---- tests ---- */
@@ -188,10 +80,11 @@ static void beside(struct api *api, const struct hostile *hostile)
 {
     const struct victim victim = victim_open(api);
     const struct ppu_kernel *nothing = api_kernel(api, victim.context, "fair", "nothing");
+    struct hostile_run hostiles_run = hostile_begin(api);
     uint64_t alone = 0, worst = 0, took = 0;
 
     assert_int_equal(run(&victim, nothing, &alone), PPU_OK);
-    hostile->start(api);
+    check(hostile->start(&hostiles_run));
     sleep_ns(100 * NS_PER_MS);
     for (uint32_t i = 0; i < 5; i++) {
         assert_int_equal(run(&victim, nothing, &took), PPU_OK);
@@ -199,13 +92,13 @@ static void beside(struct api *api, const struct hostile *hostile)
         sleep_ns(5 * NS_PER_MS);
     }
     print_message("# %s: %.2f ms, alone %.2f ms\n", hostile->name, (double)worst / 1e6, (double)alone / 1e6);
-    stop(api);
-    victim_close(&victim, 2);
+    hostile_end(&hostiles_run);
+    victim_close(&victim, 1);
 }
 
 static void empty_kernels(void **state)
 {
-    for (uint32_t i = 0; i < PPU_ARRAY_SIZE(hostiles); i++) {
+    for (uint32_t i = 0; i < hostiles_count; i++) {
         beside(*state, &hostiles[i]);
     }
 }
@@ -216,19 +109,20 @@ static void self_feeding_is_stopped(void **state)
     struct api *api = *state;
     const struct victim victim = victim_open(api);
     const struct ppu_kernel *nothing = api_kernel(api, victim.context, "fair", "nothing");
+    struct hostile_run hostile = hostile_begin(api);
     struct ppu_event event;
     struct ppu_error error;
     uint64_t took = 0;
 
-    start_self_feeding(api, FEED_LIMIT_NS, &event);
+    check(hostile_self_feeding(&hostile, FEED_LIMIT_NS, &event));
     assert_int_equal(run(&victim, nothing, &took), PPU_OK);
     assert_int_equal(ppu_event_wait(&event, LONG_NS), PPU_ERR_TIMEOUT);
     ppu_channel_error(api->channel, &error);
     assert_int_equal(error.record.code, PPU_FAULT_WATCHDOG);
     assert_int_equal(error.record.address, FEED_LIMIT_NS);
     assert_int_equal(run(&victim, nothing, &took), PPU_OK);
-    stop(api);
-    victim_close(&victim, 2);
+    hostile_end(&hostile);
+    victim_close(&victim, 1);
 }
 
 #define SHARE_US 300000u
@@ -281,19 +175,20 @@ static void wait_begun(struct api *api, uint32_t context)
 static void shares(void **state)
 {
     static const struct {
-        void (*start)(struct api *api);
+        enum ppu_err (*start)(struct hostile_run *run);
         const char *kernel;
         uint32_t threads;
-    } rows[] = { { task_flood, "endless", 64 },
-                 { task_flood, "endless_wide", 128 },
-                 { endless_wide, "endless_wide", 128 } };
+    } rows[] = { { hostile_task_flood, "endless", 64 },
+                 { hostile_task_flood, "endless_wide", 128 },
+                 { hostile_endless_wide, "endless_wide", 128 } };
     struct api *api = *state;
 
     for (uint32_t i = 0; i < PPU_ARRAY_SIZE(rows); i++) {
         const struct victim victim = victim_open(api);
         const struct ppu_launch launch = { .grid = { 100 }, .cta = { rows[i].threads } };
 
-        rows[i].start(api);
+        struct hostile_run hostile = hostile_begin(api);
+        check(rows[i].start(&hostile));
         wait_begun(api, ppu_context_id(api->context));
         check(ppu_stream_launch(victim.stream, api_kernel(api, victim.context, "fair", rows[i].kernel), &launch, NULL));
         wait_begun(api, ppu_context_id(victim.context));
@@ -301,9 +196,9 @@ static void shares(void **state)
         double part = part_of(api, ppu_context_id(victim.context), ppu_context_id(api->context));
         print_message("# row %u: the smaller has %.3f of the time\n", i, part);
         assert_true(part >= 0.4);
-        stop(api);
+        hostile_end(&hostile);
         check(ppu_channel_reset(victim.channel));
-        victim_close(&victim, 2);
+        victim_close(&victim, 1);
     }
 }
 
@@ -403,14 +298,15 @@ static void ended_while_off(void **state)
     for (uint32_t round = 0; round < api_rounds(5); round++) {
         const struct victim victim = victim_open(api);
         const struct ppu_launch all = { .grid = { 100 }, .cta = { 128 } };
+        struct hostile_run hostile = hostile_begin(api);
 
         check(ppu_stream_launch(victim.stream, api_kernel(api, victim.context, "fair", "endless_wide"), &all, NULL));
         sleep_ns(3 * NS_PER_MS);
-        endless_wide(api);
+        check(hostile_endless_wide(&hostile));
         sleep_ns((round + 1) * 2 * NS_PER_MS);
         check(ppu_channel_reset(victim.channel));
-        victim_close(&victim, 2);
-        stop(api);
+        victim_close(&victim, 1);
+        hostile_end(&hostile);
     }
 }
 
@@ -450,7 +346,7 @@ static void quotas(void **state)
     const uint32_t tasks = PPU_RESOURCE_OBJECT(ppu_context_id(api->context), PPU_RESOURCE_TASKS);
     const uint32_t queues = PPU_RESOURCE_OBJECT(ppu_context_id(api->context), PPU_RESOURCE_TASKQS);
     const struct ppu_taskq_options options = { .data_bytes = 16 };
-    struct ppu_taskq *more = NULL;
+    struct ppu_taskq *queue = NULL, *more = NULL;
 
     assert_int_equal(api_query(api, PPU_KEY_CONTEXT_QUOTA, tasks), api_query(api, PPU_KEY_TASKS_TOTAL, 0));
     assert_int_equal(ppu_context_quota(api->context, PPU_RESOURCE_TASKS, 0), PPU_ERR_BAD_ARG);
@@ -460,7 +356,6 @@ static void quotas(void **state)
     assert_int_equal(ppu_taskq_create(api->context, &options, &more), PPU_ERR_NO_RESOURCE);
     assert_int_equal(api_query(api, PPU_KEY_CONTEXT_HELD, queues), 1);
     check(ppu_taskq_destroy(queue));
-    queue = NULL;
     assert_int_equal(api_query(api, PPU_KEY_CONTEXT_HELD, queues), 0);
 }
 

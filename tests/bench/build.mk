@@ -6,7 +6,7 @@ $$(eval $$(call ppu_tool,bench-$(1),tests/bench/$(1).c tests/bench/bench.c $(2),
 $$(eval $$(call ppu_bench,$(1),$(BUILD)/plain/tools/bench-$(1),$(BUILD)/plain/tools/bench-$(1) $(QEMU) firmware $(BENCH_KERNELS)))
 endef
 $(eval $(call native_bench,native))
-$(eval $(call native_bench,fair))
+$(eval $(call native_bench,fair,tests/api/hostile.c))
 $(eval $(call native_bench,sched))
 $(eval $(call native_bench,memory))
 $(eval $(call native_bench,p2p))
