@@ -43,7 +43,9 @@ struct ppu_idle {
     struct ppu_poll poll;
     int64_t since_ns; /* it has waited since then; 0: it does not wait */
     bool looks;       /* nobody needs to wake it up; read by any thread */
+    bool works;       /* it has been interrupted since, and will say when it waits again */
     bool kicked;      /* core_bottom_half() is to be called; set by any thread */
+    uint32_t skipped; /* accesses of the MCU since it last did those of SMs to system memory */
     bool clock_runs;  /* where instructions are counted: the clock was held long enough since the host asked last */
 };
 
@@ -81,6 +83,7 @@ struct PPUState {
 
     QEMUBH *kick;
     QEMUTimer *kick_timer;
+    QEMUTimer *late_kick;
     QEMUTimer *timer;
     QEMUTimer *readers;       /* of the state area */
     int64_t watched_until_ns; /* QEMU_CLOCK_REALTIME */
@@ -146,6 +149,8 @@ void ppu_idle_asked(PPUState *s);
 /* Any thread: asks for core_bottom_half(). False: somebody has to call ppu_idle_serve_kick(). */
 bool ppu_idle_kick(PPUState *s);
 void ppu_idle_serve_kick(PPUState *s);
+/* What ppu_idle_serve_kick() left to the MCU, which computes for long. */
+void ppu_idle_serve_late(PPUState *s);
 
 /* ---- ppu_pci.c ---- */
 /* The host may write the MCU's memories through BAR0 only while the MCU is held. */

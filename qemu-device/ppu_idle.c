@@ -18,6 +18,8 @@
 #include "trace.h"
 
 #define HOLD_LOOK_US 20
+#define SKIPPED_ACCESSES 32u                       /* of the MCU, about what a launch and its end take */
+#define LATE_NS 200000                             /* of the host */
 #define HOLD_ARMED_NS (2 * NANOSECONDS_PER_SECOND) /* of the host */
 
 static int64_t now_ns(void)
@@ -66,10 +68,30 @@ static void set_looks(PPUState *s, bool looks)
     smp_mb();
 }
 
+/*
+ * A stopped machine's memory must not change (it may be in the middle of being saved): the work waits until
+ * core_resume() kicks again.
+ */
+static void serve_kick(PPUState *s)
+{
+    if (qatomic_xchg(&s->idle.kicked, false) && s->running) {
+        core_bottom_half(s->core);
+    }
+}
+
+/* Leaves accesses of SMs to system memory, and the kick for them. */
+static void answer_kick(PPUState *s)
+{
+    if (qatomic_xchg(&s->idle.kicked, false) && s->running && core_answer_events(s->core)) {
+        qatomic_set(&s->idle.kicked, true);
+    }
+}
+
 static void serve_events(PPUState *s)
 {
+    s->idle.skipped = 0;
     ppu_mailbox_serve(s);
-    ppu_idle_serve_kick(s);
+    serve_kick(s);
 }
 
 /*
@@ -135,6 +157,7 @@ void ppu_idle_begin(PPUState *s)
         return;
     }
     int64_t now = now_ns();
+    s->idle.works = false;
     s->idle.since_ns = s->idle.since_ns ?: now;
     uint32_t window_ns = ppu_poll_begin(&s->idle.poll, now);
     if (window_ns) {
@@ -154,22 +177,36 @@ void ppu_idle_end(PPUState *s)
     if (s->idle.since_ns) {
         ppu_poll_end(&s->idle.poll, now_ns() - s->idle.since_ns);
         s->idle.since_ns = 0;
+        s->idle.works = true;
     }
 }
 
 void ppu_idle_stop(PPUState *s)
 {
+    s->idle.works = false;
     if (s->idle.looks) {
         set_looks(s, false);
+    }
+    if (is_asked(s)) {
         serve_events(s);
     }
 }
 
+/*
+ * The MCU works, for any of the contexts. What SMs want of system memory, which one context can want all the time, has
+ * a turn now and then, and more when the MCU waits again.
+ */
 void ppu_idle_access(PPUState *s)
 {
-    if (s->idle.looks && is_asked(s)) {
-        serve_events(s);
+    if (!is_asked(s)) {
+        return;
     }
+    if (++s->idle.skipped >= SKIPPED_ACCESSES) {
+        serve_events(s);
+        return;
+    }
+    ppu_mailbox_serve(s);
+    answer_kick(s);
 }
 
 bool ppu_idle_kick(PPUState *s)
@@ -180,12 +217,22 @@ bool ppu_idle_kick(PPUState *s)
 }
 
 /*
- * A stopped machine's memory must not change (it may be in the middle of being saved): the work waits until
- * core_resume() kicks again.
+ * The main loop holds the big lock nearly all the time while it does what SMs want without end. A MCU that works would
+ * wait for the lock at each of its accesses; so it does that on its own thread, unless it computes for long.
  */
 void ppu_idle_serve_kick(PPUState *s)
 {
-    if (qatomic_xchg(&s->idle.kicked, false) && s->running) {
-        core_bottom_half(s->core);
+    if (!s->idle.works) {
+        serve_kick(s);
+        return;
     }
+    answer_kick(s);
+    if (qatomic_read(&s->idle.kicked) && !timer_pending(s->late_kick)) {
+        timer_mod_ns(s->late_kick, now_ns() + LATE_NS);
+    }
+}
+
+void ppu_idle_serve_late(PPUState *s)
+{
+    serve_kick(s);
 }

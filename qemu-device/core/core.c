@@ -189,13 +189,13 @@ void core_timer(struct core *core)
     core_timer_request(core);
 }
 
-void core_bottom_half(struct core *core)
+bool core_answer_events(struct core *core)
 {
     uint32_t events = __atomic_exchange_n(&core->events, 0, __ATOMIC_SEQ_CST);
 
     if (core->reset_deferred && core->dma_depth == 0) {
         core_reset(core);
-        return;
+        return false;
     }
     if (events & CORE_EVENT_RING) {
         mcu_irq_raise(core, PPU_IRQ_EVENT);
@@ -204,10 +204,18 @@ void core_bottom_half(struct core *core)
         mcu_irq_raise(core, PPU_IRQ_ERROR);
     }
     if (!core->paused) {
-        sm_service_system(core);
+        sm_service_slices(core);
         clear_step(core);
     }
     core_timer_request(core);
+    return !core->paused && sm_waits_for_system(core);
+}
+
+void core_bottom_half(struct core *core)
+{
+    if (core_answer_events(core)) {
+        sm_service_system(core);
+    }
 }
 
 void core_pause(struct core *core)

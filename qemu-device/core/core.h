@@ -131,6 +131,8 @@ void core_mcu_state(struct core *core, enum ppu_mcu_state state);
 
 /* Answers to ops->kick and ops->timer_set. [lock] */
 void core_bottom_half(struct core *core);
+/* The same but for accesses of SMs to system memory. True: there are such, which core_bottom_half() does. [lock] */
+bool core_answer_events(struct core *core);
 void core_timer(struct core *core);
 
 /* Brings the state area (ppu/state.h) up to date when a reader has asked; true: one had. To be called now and then,

@@ -323,6 +323,17 @@ void sm_service_system(struct core *core)
     (void)core;
 }
 
+bool sm_waits_for_system(struct core *core)
+{
+    (void)core;
+    return false;
+}
+
+void sm_service_slices(struct core *core)
+{
+    (void)core;
+}
+
 uint64_t sm_slice_deadline(struct core *core)
 {
     struct sm_pool *pool = pool_of(core);

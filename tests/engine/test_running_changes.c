@@ -364,55 +364,9 @@ static void two_runs_leave_the_same_traces(void **state)
     free(second);
 }
 
-/* ---- what a bottom half does for SMs ---- */
-
-#define BOTTOM_HALF_WORDS \
-    (1024u + PPU_LANES * 4u) /* accesses to system memory, and what the last request exceeds that by */
-
-static uint32_t accesses;
-
-static void count_access(struct board *board)
-{
-    (void)board;
-    accesses++;
-}
-
-/* Every warp of every SM loads 16 bytes a lane, all at once: others may have the host lock in between. */
-static void system_memory_is_served_in_parts(void **state)
-{
-    struct rig *rig = *state;
-    struct board *board = rig->board;
-    uint64_t params[2] = { SYS_VA, 0 };
-    uint32_t all = 0, most = 0;
-    struct ppu_slot_event event = { .kind = 0 };
-
-    rig_load_text(rig,
-                  ".kernel k\n.vregs 8\nldp.b64 s0, [0]\nrdsr v0, %tid\nshl v1, v0, 4\nldg.b128 v4, [s0+v1]\nexit\n");
-    struct ppu_tmd tmd = rig_tmd(rig, "k");
-    rig_shape(&tmd, 24, 1, 256, 1);
-    rig_params(rig, 0, &tmd, params, sizeof(params));
-    board->during_dma = count_access;
-    start_task(board, 0, &tmd);
-    for (uint32_t step = 0; !ring_pop(board, PPU_RING_SLOT, &event); step++) {
-        assert_true(step < STEPS_MAX);
-        accesses = 0;
-        core_bottom_half(board->core);
-        most = PPU_MAX(accesses, most);
-        all += accesses;
-        __atomic_store_n(&board->now_ns, board->now_ns + 10000, __ATOMIC_SEQ_CST);
-        core_timer(board->core);
-    }
-    board->during_dma = NULL;
-    assert_int_equal(event.kind, PPU_SLOT_DONE);
-    assert_int_equal(all, 24 * 256 * 4);
-    assert_in_range(most, 1024, BOTTOM_HALF_WORDS);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        { "accesses to system memory are served in parts [A9]", system_memory_is_served_in_parts, rig_setup_slices,
-          rig_teardown, NULL },
         { "code changed while it runs is old or new, and new after the flush, in slices [A9][A11]", code_is_old_or_new,
           rig_setup_slices, rig_teardown, NULL },
         { "code changed while it runs is old or new, and new after the flush, on threads [A9][A11]", code_is_old_or_new,

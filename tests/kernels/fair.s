@@ -27,12 +27,14 @@ section:
     csleave
     bra section
 
-# Loads from the word at parameter 0, which may lie in system memory.
+# Threads load from words at parameter 0, 64 bytes apart, which may lie in system memory.
 .kernel endless_loads
 .param 8
     ldp.b64 s0, [0]
+    rdsr v1, %tid
+    shl v1, v1, 6
 load:
-    ldg.b32 v0, [s0]
+    ldg.b32 v0, [s0+v1]
     bra load
 
 # Parameter 0: a queue. Waits until its armed word names the task, then says for ever that there are entries.

@@ -386,7 +386,7 @@ void sm_pool_reset(struct core *core)
 
 /* ---- slices ---- */
 
-void sm_pool_service_slices(struct core *core)
+void sm_service_slices(struct core *core)
 {
     struct sm_pool *pool = *core_sm_pool(core);
 

@@ -22,6 +22,8 @@ void sm_pool_resume(struct core *core); /* [lock] */
 bool sm_move_tokens(struct core *core, uint32_t sm, uint32_t warp, uint32_t first);
 /* Does the accesses to system memory that warps are parked on; from core_bottom_half(). [lock] */
 void sm_service_system(struct core *core);
+bool sm_waits_for_system(struct core *core); /* some warp is parked on such an access [any] */
+void sm_service_slices(struct core *core);   /* sm_threads == 0: what threads would do when woken [lock] */
 /* Sm_threads == 0: deadline of the next slice, UINT64_MAX when nothing is resident; and run it. [lock] */
 uint64_t sm_slice_deadline(struct core *core);
 void sm_slice_run(struct core *core);

@@ -63,8 +63,6 @@ struct sm_pool {
     uint32_t system_sm;    /* whose requests the main loop looks at first; host lock */
 };
 
-void sm_pool_service_slices(struct core *core); /* sm_threads 0: what threads would do when woken [lock] */
-
 static inline bool sm_pool_in_slices(const struct sm_pool *pool)
 {
     return pool->workers == 0;

@@ -7,6 +7,7 @@
  * steps, all of which hold the host lock; not with respect to the CPU.
  */
 #include "qemu-device/core/sm/system.h"
+#include "ppu/macros.h"
 #include "ppu/sem.h"
 #include "qemu-device/core/attention.h"
 #include "qemu-device/core/core_private.h"
@@ -22,7 +23,8 @@
 
 #include <string.h>
 
-#define SYSTEM_WORDS 1024u /* of accesses to system memory in one bottom half; the last request may exceed it */
+#define SYSTEM_TRANSFERS 128u /* in one bottom half; the last request may exceed it */
+#define ROW_BYTES 512u /* of neighbouring words that are one transfer: a load or store of 16 bytes by all lanes */
 
 void sm_system_post(struct exec *x)
 {
@@ -109,45 +111,128 @@ static bool service_word(struct core *core, const struct sys_request *request, s
     }
 }
 
-/* Performs the request, if there is one; how many words it had. */
+/* Words of a load or a store that lie side by side, or in one another, from word `first` on. */
+struct row {
+    uint32_t first;
+    uint32_t words;
+    uint32_t bytes;
+};
+
+static bool row_takes(const struct sys_request *request, const struct row *row, const struct sys_word *word)
+{
+    const uint64_t start = request->word[row->first].bus;
+
+    return !word->host && word->bus >= start && word->bus - start <= row->bytes &&
+           word->bus - start + word->bytes <= ROW_BYTES;
+}
+
+static struct row row_at(const struct sys_request *request, uint32_t first)
+{
+    struct row row = { .first = first, .words = 1, .bytes = request->word[first].bytes };
+
+    if (request->kind > SYS_STORE || request->word[first].host) {
+        return row;
+    }
+    for (uint32_t i = first + 1; i < request->count && row_takes(request, &row, &request->word[i]); i++) {
+        const struct sys_word *const word = &request->word[i];
+        const uint32_t end = (uint32_t)(word->bus - request->word[first].bus) + word->bytes;
+
+        row.words++;
+        row.bytes = PPU_MAX(end, row.bytes);
+    }
+    return row;
+}
+
+/* One transfer for all words of the row. False: the bus refused it. */
+static bool service_row(struct core *core, struct sys_request *request, const struct row *row)
+{
+    struct sys_word *const word = &request->word[row->first];
+    uint8_t bytes[ROW_BYTES];
+
+    for (uint32_t i = 0; request->kind == SYS_STORE && i < row->words; i++) {
+        memcpy(bytes + (word[i].bus - word->bus), &word[i].data, word[i].bytes);
+    }
+    if (!core_dma(core, word->bus, bytes, row->bytes, request->kind == SYS_STORE)) {
+        return false;
+    }
+    for (uint32_t i = 0; request->kind == SYS_LOAD && i < row->words; i++) {
+        word[i].data = 0;
+        memcpy(&word[i].data, bytes + (word[i].bus - word->bus), word[i].bytes);
+    }
+    return true;
+}
+
+/* Performs the request; how many transfers it took. Where the bus refuses a row, its words say which. */
+static uint32_t service_words(struct core *core, struct sys_request *request)
+{
+    uint32_t transfers = 0, alone = 0; /* words before `alone` go one by one */
+
+    while (request->done < request->count) {
+        const struct row row = row_at(request, request->done);
+
+        transfers++;
+        if (row.words > 1 && request->done >= alone) {
+            if (service_row(core, request, &row)) {
+                request->done += row.words;
+            } else {
+                alone = request->done + row.words;
+            }
+        } else if (service_word(core, request, &request->word[request->done])) {
+            request->done++;
+        } else {
+            break;
+        }
+    }
+    return transfers;
+}
+
+/* Performs the request, if there is one; how many transfers it took. */
 static uint32_t service(struct core *core, struct sys_request *request)
 {
-    uint32_t expected = SYS_QUEUED, count;
+    uint32_t expected = SYS_QUEUED;
 
     if (!__atomic_compare_exchange_n(&request->state, &expected, SYS_BUSY, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) {
         return 0;
     }
-    count = request->count; /* the SM's again once it is DONE */
-    while (request->done < count && service_word(core, request, &request->word[request->done])) {
-        request->done++;
-    }
-    __atomic_store_n(&request->state, SYS_DONE, __ATOMIC_SEQ_CST);
-    return count;
+    const uint32_t transfers = service_words(core, request);
+    __atomic_store_n(&request->state, SYS_DONE, __ATOMIC_SEQ_CST); /* it is the SM's again */
+    return transfers;
 }
 
-/* False: more is left than `words` allows; the warp that comes next is first then. */
-static bool service_sm(struct core *core, struct sm *sm, uint32_t *words)
+/* False: more is left than `transfers` allows; the warp that comes next is first then. */
+static bool service_sm(struct core *core, struct sm *sm, uint32_t *transfers)
 {
     const uint32_t warps = sm->config->sm_warps;
 
     for (uint32_t n = 0; n < warps; n++) {
         const uint32_t index = (sm->system_warp + n) % warps;
 
-        if (*words == 0) {
+        if (*transfers == 0) {
             sm->system_warp = index;
             return false;
         }
         const uint32_t served = service(core, &sm->sys[index]);
-        *words -= served < *words ? served : *words;
+        *transfers -= PPU_MIN(served, *transfers);
     }
     return true;
 }
 
-/* Others wait for the host lock: what is more than SYSTEM_WORDS has its turn in the next bottom half. */
+bool sm_waits_for_system(struct core *core)
+{
+    const struct sm_pool *pool = *core_sm_pool(core);
+    bool any = false;
+
+    for (uint32_t i = 0; i < pool->sms; i++) {
+        any = any || __atomic_load_n(&pool->sm[i].system, __ATOMIC_SEQ_CST) != 0;
+    }
+    return any;
+}
+
+/* Others wait for the host lock: what is more than SYSTEM_TRANSFERS has its turn in the next bottom half. */
 void sm_service_system(struct core *core)
 {
     struct sm_pool *pool = *core_sm_pool(core);
-    uint32_t words = SYSTEM_WORDS;
+    uint32_t transfers = SYSTEM_TRANSFERS;
     bool any = false;
 
     for (uint32_t n = 0; n < pool->sms; n++) {
@@ -158,14 +243,13 @@ void sm_service_system(struct core *core)
             continue;
         }
         any = true;
-        if (!service_sm(core, sm, &words)) {
+        if (!service_sm(core, sm, &transfers)) {
             __atomic_fetch_add(&sm->system, 1u, __ATOMIC_SEQ_CST);
             pool->system_sm = index;
             core_kick(core);
             break;
         }
     }
-    sm_pool_service_slices(core);
     if (any) {
         sm_wake(core);
     }
