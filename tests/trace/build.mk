@@ -9,7 +9,7 @@ RUNTIME_trace-recorder := $(BUILD)/kernels/counter.ppu $(BUILD)/kernels/nested.p
 $(eval $(call ppu_test,trace-recorder,tests/trace/test_recorder.c tests/api/api.c tests/api/script.c tests/api/machine_joined.c,$(API_JOINED_CFLAGS),pputrace $(JOINED_LIBS),asan tsan))
 
 TIMEOUT_trace-command := 180
-$(eval $(call ppu_script_test,trace-command,tests/trace/test_trace.py,$(QEMU) firmware $(MCU_MODULE) $(BUILD)/plain/tools/ppu-report $(BUILD)/plain/tools/ppu-trace $(BUILD)/plain/tools/saxpy $(BUILD)/plain/tools/bfs $(BUILD)/plain/tools/quicksort $(BUILD)/plain/tools/demo $(DEMO_KERNELS) $(BUILD)/opencl/ppu.icd $(BUILD)/kernels/saxpy.ppu $(BUILD)/kernels/bfs.ppu))
+$(eval $(call ppu_script_test,trace-command,tests/trace/test_trace.py,$(QEMU) firmware $(MCU_MODULE) $(BUILD)/plain/tools/ppu-report $(BUILD)/plain/tools/ppu-trace $(BUILD)/plain/tools/saxpy $(BUILD)/plain/tools/bfs $(BUILD)/plain/tools/quicksort $(BUILD)/plain/tools/demo $(DEMO_KERNELS) $(BUILD)/opencl/ppu.icd $(BUILD)/plain/tests/top-worker $(BUILD)/kernels/saxpy.ppu $(BUILD)/kernels/spin.ppu $(BUILD)/kernels/bfs.ppu))
 TIMEOUT_trace-report := 180
 $(eval $(call ppu_script_test,trace-report,tests/trace/test_report.py,$(QEMU) firmware $(MCU_MODULE) $(addprefix $(BUILD)/plain/tools/,ppu-trace ppu-report ppu-prof bench-trace bfs saxpy limits quicksort) $(BUILD)/opencl/ppu.icd $(BUILD)/kernels/limits.ppu $(BUILD)/kernels/saxpy.ppu $(BUILD)/kernels/bfs.ppu))
 TIMEOUT_trace-prof := 180

@@ -18,8 +18,10 @@ from pathlib import Path
 TOP = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(TOP / "tests"))
 sys.path.insert(0, str(TOP / "tests/trace"))
+sys.path.insert(0, str(TOP / "tests/top"))
 import tap  # noqa: E402
 from chrome import Trace  # noqa: E402
+from test_top import Worker  # noqa: E402
 
 TOOLS = TOP / "build/plain/tools"
 KERNELS = TOP / "build/kernels"
@@ -182,18 +184,18 @@ def running():
 
 
 def shows_seconds():
-    """A terminal is told what is recorded and for how long so far, in a line that is gone at the end."""
-    controller, terminal_end = pty.openpty()
-    with subprocess.Popen([TOOLS / "ppu-trace", "--all", "--seconds", "4", "-o", at("shown.trace")], cwd=TOP,
-                          env=ENVIRONMENT | {"TERM": "xterm"}, stderr=terminal_end) as command:
-        assert command.wait(60) == 0
-    os.close(terminal_end)
-    text = os.read(controller, 4096).decode()
-    os.close(controller)
-    line = "\r\033[Krecord all processes, 2 s"
-    assert text.startswith(line + line.replace("2", "3")) and "no PPU was opened" in text, text
-    done = trace("--all", "--seconds", "3", "-o", at("shown.trace"))
-    assert done.returncode == 0 and done.stderr == "ppu-trace: record processes: no PPU was opened\n", done
+    """A terminal is told what is recorded and for how long so far, in a line that is gone at the end; a pipe is told nothing."""
+    with Worker() as worker:
+        controller, terminal_end = pty.openpty()
+        words = ["--pid", worker.pid, "--seconds", "4", "-o", at("shown.trace")]
+        done = subprocess.run([TOOLS / "ppu-trace", *words], cwd=TOP, env=ENVIRONMENT | {"TERM": "xterm"}, stderr=terminal_end, timeout=100)
+        os.close(terminal_end)
+        text = os.read(controller, 4096).decode()
+        os.close(controller)
+        shown = "".join(f"\r\033[Krecord process {worker.pid}, {seconds} s" for seconds in range(2, 60))
+        assert done.returncode == 0 and text.endswith("\r\033[K") and shown.startswith(text[:-len("\r\033[K")]), text
+        done = trace(*words)
+        assert done.returncode == 0 and done.stderr == "", done
 
 
 def no_ppu():
