@@ -12,6 +12,7 @@
 
 #include <cmocka.h>
 
+#include "ppu/macros.h"
 #include "tests/qemu/qemu.h"
 
 #define ONE_PPU "vram-size=32M,sm-threads=1"
@@ -135,6 +136,14 @@ static void guest_is_confined(void **state)
     qemu_stop(qemu);
 }
 
+/* Who listens to the network, who connects to it, and to a socket of somebody else's. */
+static const char *const peers[] = {
+    "\"server\": true, \"wait\": false, \"addr\": {\"type\": \"inet\", \"data\": {\"host\": \"127.0.0.1\", "
+    "\"port\": \"0\"}}",
+    "\"server\": false, \"addr\": {\"type\": \"inet\", \"data\": {\"host\": \"127.0.0.1\", \"port\": \"9\"}}",
+    "\"server\": false, \"addr\": {\"type\": \"unix\", \"data\": {\"path\": \"/run/ppu-nobody\"}}",
+};
+
 static void is_refused(void **state)
 {
     struct qemu *qemu = qemu_start(one_ppu);
@@ -146,18 +155,13 @@ static void is_refused(void **state)
              in_folder(path, "executed"));
     answered(qemu, command, "not permitted");
     assert_int_not_equal(access(path, F_OK), 0);
-    /* QEMU may neither listen nor connect to the network, nor to a socket of somebody else's. */
-    answered(
-        qemu,
-        "{\"execute\": \"chardev-add\", \"arguments\": {\"id\": \"a\", \"backend\": {\"type\": \"socket\", \"data\": "
-        "{\"server\": true, \"wait\": false, \"addr\": {\"type\": \"inet\", \"data\": {\"host\": \"127.0.0.1\", "
-        "\"port\": \"0\"}}}}}}",
-        "not permitted");
-    answered(
-        qemu,
-        "{\"execute\": \"chardev-add\", \"arguments\": {\"id\": \"b\", \"backend\": {\"type\": \"socket\", \"data\": "
-        "{\"server\": false, \"addr\": {\"type\": \"unix\", \"data\": {\"path\": \"/run/ppu-nobody\"}}}}}}",
-        "not permitted");
+    for (uint32_t i = 0; i < PPU_ARRAY_SIZE(peers); i++) {
+        snprintf(command, sizeof(command),
+                 "{\"execute\": \"chardev-add\", \"arguments\": {\"id\": \"a%u\", \"backend\": {\"type\": "
+                 "\"socket\", \"data\": {%s}}}}",
+                 i, peers[i]);
+        answered(qemu, command, "not permitted");
+    }
     /* Files that no option names, to be read and to be written. */
     snprintf(command, sizeof(command),
              "{\"execute\": \"pmemsave\", \"arguments\": {\"val\": 1073741824, \"size\": 4096, \"filename\": \"%s\"}}",
