@@ -371,7 +371,7 @@ fuzz-report: $(BUILD)/fuzz.list ## what fuzzing has done so far, as the table of
 
 .PHONY: fresh
 fresh: deb ## run what README.md says on a minimal Debian 12, each command first (needs root; COLD=1: without the caches)
-	$(Q)tools/fresh/run $(if $(filter 1,$(COLD)),--cold) --user --packages $(BUILD)/deb $(FRESH)
+	$(Q)tools/fresh/run $(if $(filter 1,$(COLD)),--cold,--others) --user --packages $(BUILD)/deb $(FRESH)
 
 .PHONY: lint
 # The analysers look at our files inside QEMU with the flags that QEMU's build uses. With an empty cache they take minutes.

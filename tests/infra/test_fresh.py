@@ -132,6 +132,26 @@ def test_success():
         assert printed.endswith("1 passed, 0 failed\n"), printed
 
 
+def test_others():
+    """Each command of the README is the first in one root, and follows each other in the others."""
+    with Cache("true") as cache:
+        (cache.top / "README.md").write_text("".join(f"```sh\nmake {goal}\n```\n" for goal in ("demo", "test", "lint")))
+        status, printed = cache.run("--only", "make test", "--only", "make lint", "--others")
+        assert status == 0 and printed.endswith("9 passed, 0 failed\n"), printed
+        names = re.findall(r"FRESH +(.*) \.\.\. ok", printed)
+        assert names == ["make demo", "make test, after make demo", "make lint, after make demo and make test",
+                         "make test", "make lint, after make test", "make demo, after make test and make lint",
+                         "make lint", "make demo, after make lint", "make test, after make lint and make demo"], names
+
+
+def test_others_stop():
+    """What follows a command that has failed is not run."""
+    with Cache('[ "$*" = demo ]') as cache:
+        (cache.top / "README.md").write_text("".join(f"```sh\nmake {goal}\n```\n" for goal in ("demo", "test", "lint")))
+        status, printed = cache.run("--only", "make test", "--only", "make lint", "--others")
+        assert status == 1 and printed.endswith("1 passed, 3 failed\n"), printed
+
+
 def test_commit():
     """A checkout of a commit that is the last of no branch."""
     with Cache("echo done") as cache:
@@ -208,6 +228,8 @@ def needs_root(test):
 tap.main([("the commands are the README's", test_commands_of_the_readme)] + [
     (name + ("" if os.geteuid() == 0 else " # SKIP needs root"), needs_root(test)) for name, test in (
         ("a command that succeeds, with its last line", test_success),
+        ("the others follow each command in its root", test_others),
+        ("nothing follows a command that has failed", test_others_stop),
         ("the checkout of a commit", test_commit),
         ("a command that fails, with what it said", test_failure),
         ("the machine's caches are there, unless cold", test_caches),
