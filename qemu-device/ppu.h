@@ -45,6 +45,7 @@ struct ppu_idle {
     bool looks;       /* nobody needs to wake it up; read by any thread */
     bool works;       /* it has been interrupted since, and will say when it waits again */
     bool kicked;      /* core_bottom_half() is to be called; set by any thread */
+    bool left;        /* with `kicked`: accesses of SMs to system memory alone */
     uint32_t skipped; /* accesses of the MCU since it last did those of SMs to system memory */
     bool clock_runs;  /* where instructions are counted: the clock was held long enough since the host asked last */
 };

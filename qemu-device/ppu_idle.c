@@ -74,6 +74,7 @@ static void set_looks(PPUState *s, bool looks)
  */
 static void serve_kick(PPUState *s)
 {
+    s->idle.left = false;
     if (qatomic_xchg(&s->idle.kicked, false) && s->running) {
         core_bottom_half(s->core);
     }
@@ -84,6 +85,7 @@ static void answer_kick(PPUState *s)
 {
     if (qatomic_xchg(&s->idle.kicked, false) && s->running && core_answer_events(s->core)) {
         qatomic_set(&s->idle.kicked, true);
+        s->idle.left = true;
     }
 }
 
@@ -183,11 +185,13 @@ void ppu_idle_end(PPUState *s)
 
 void ppu_idle_stop(PPUState *s)
 {
+    const bool looked = s->idle.looks;
+
     s->idle.works = false;
-    if (s->idle.looks) {
+    if (looked) {
         set_looks(s, false);
     }
-    if (is_asked(s)) {
+    if (looked || s->idle.left) {
         serve_events(s);
     }
 }
@@ -198,7 +202,7 @@ void ppu_idle_stop(PPUState *s)
  */
 void ppu_idle_access(PPUState *s)
 {
-    if (!is_asked(s)) {
+    if (s->idle.looks ? !is_asked(s) : !s->idle.left) {
         return;
     }
     if (++s->idle.skipped >= SKIPPED_ACCESSES) {
