@@ -136,12 +136,14 @@ static void guest_is_confined(void **state)
     qemu_stop(qemu);
 }
 
+#define INET(port) "\"addr\": {\"type\": \"inet\", \"data\": {\"host\": \"127.0.0.1\", \"port\": \"" port "\"}}"
+#define UNIX(path) "\"addr\": {\"type\": \"unix\", \"data\": {\"path\": \"" path "\"}}"
+
 /* Who listens to the network, who connects to it, and to a socket of somebody else's. */
 static const char *const peers[] = {
-    "\"server\": true, \"wait\": false, \"addr\": {\"type\": \"inet\", \"data\": {\"host\": \"127.0.0.1\", "
-    "\"port\": \"0\"}}",
-    "\"server\": false, \"addr\": {\"type\": \"inet\", \"data\": {\"host\": \"127.0.0.1\", \"port\": \"9\"}}",
-    "\"server\": false, \"addr\": {\"type\": \"unix\", \"data\": {\"path\": \"/run/ppu-nobody\"}}",
+    ("\"server\": true, \"wait\": false, " INET("0")),
+    ("\"server\": false, " INET("9")),
+    ("\"server\": false, " UNIX("/run/ppu-nobody")),
 };
 
 static void is_refused(void **state)
