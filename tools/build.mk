@@ -3,16 +3,16 @@
 ASM_SOURCES := tools/asm/names.c tools/asm/parse.c tools/asm/dis.c tools/asm/assemble.c tools/asm/kernel.c
 ASM_FLAGS := -D_GNU_SOURCE
 PROGRESS_SOURCES := tools/progress/progress.c
-COMMAND_SOURCES := tools/asm/command.c tools/asm/response.c tools/asm/file.c
+COMMAND_SOURCES := tools/asm/command.c tools/asm/response.c tools/asm/file.c $(PROGRESS_SOURCES)
 
 $(eval $(call ppu_lib,ppuasm,$(ASM_SOURCES),$(ASM_FLAGS)))
-$(eval $(call ppu_tool,ppu-as,tools/asm/ppu-as.c $(COMMAND_SOURCES),$(ASM_FLAGS),ppuasm))
-$(eval $(call ppu_tool,ppu-dis,tools/asm/ppu-dis.c $(COMMAND_SOURCES),$(ASM_FLAGS),ppuasm))
+$(eval $(call ppu_tool,ppu-as,tools/asm/ppu-as.c $(COMMAND_SOURCES),$(ASM_FLAGS),ppuasm -pthread))
+$(eval $(call ppu_tool,ppu-dis,tools/asm/ppu-dis.c $(COMMAND_SOURCES),$(ASM_FLAGS),ppuasm -pthread))
 $(eval $(call ppu_lib,ppuconfine,$(addprefix tools/confine/,files.c rights.c calls.c)))
 $(eval $(call ppu_tool,ppu-confine,tools/confine/ppu-confine.c tools/confine/guard.c,,ppuconfine -lseccomp))
 # Translates hot loops beside QEMU: LLVM is in the module, which is loaded for the first loop that is not kept.
 $(eval $(call ppu_tool,ppu-translator,$(addprefix tools/translator/,ppu-translator.c serve.c store.c make.c) $(addprefix cache/,entry.c folder.c room.c origin.c),-D_GNU_SOURCE,ppuconfine -lseccomp -lnettle -ldl))
-$(eval $(call ppu_tool,ppucc,tools/ppucc/ppucc.c tools/ppucc/options.c tools/ppucc/listing.c tools/ppucc/facts.c $(PROGRESS_SOURCES) $(COMMAND_SOURCES),$(ASM_FLAGS),$(COMPILER_LIBS) ppuasm))
+$(eval $(call ppu_tool,ppucc,tools/ppucc/ppucc.c tools/ppucc/options.c tools/ppucc/listing.c tools/ppucc/facts.c $(COMMAND_SOURCES),$(ASM_FLAGS),$(COMPILER_LIBS) ppuasm))
 
 # Records of runs: who reads them shares the reader.
 TRACE_FLAGS := -D_GNU_SOURCE

@@ -10,6 +10,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 TOP = Path(__file__).resolve().parents[2]
@@ -186,16 +187,25 @@ def help_and_version(folder):
         assert status == 1 and text == "" and errors.startswith(f"{name}: unrecognized option '--nothing'"), errors
 
 
-def terminal(variables, folder):
-    """What a wrong program makes ppu-as write to a terminal."""
+def on_terminal(command, variables, folder, content=b"", seconds=0):
+    """What a command writes to a terminal as standard error when [content] of standard input comes so late."""
     controller, terminal_end = pty.openpty()
-    (folder / "a.s").write_text("bad\n")
     environment = {name: value for name, value in os.environ.items() if name != "NO_COLOR"} | {"TERM": "xterm"} | variables
-    subprocess.run([PPU_AS, "a.s"], cwd=folder, env=environment, stderr=terminal_end, stdin=subprocess.DEVNULL, timeout=60)
+    running = subprocess.Popen(command, cwd=folder, env=environment, stderr=terminal_end, stdin=subprocess.PIPE)
+    time.sleep(seconds)
+    running.communicate(content, timeout=60)
+    os.write(terminal_end, b"|")
+    text = ""
+    while not text.endswith("|"):
+        text += os.read(controller, 4096).decode()
     os.close(terminal_end)
-    text = os.read(controller, 4096).decode()
     os.close(controller)
-    return text
+    return text[:-1]
+
+
+def terminal(variables, folder):
+    (folder / "a.s").write_text("bad\n")
+    return on_terminal([PPU_AS, "a.s"], variables, folder)
 
 
 @in_folder
@@ -204,6 +214,22 @@ def colours(folder):
     for variables in {"NO_COLOR": "1"}, {"TERM": "dumb"}:
         assert terminal(variables, folder) == "a.s:1:1: error: no such instruction\r\n"
     assert terminal({"NO_COLOR": ""}, folder).startswith("\033[")
+
+
+@in_folder
+def waits(folder):
+    """After two seconds a terminal is told what goes on, in a line that is gone at the end and before a message."""
+    assemble, erase = [PPU_AS, "-", "-o", "k.ppu"], "\r\033[K"
+    for command, content, action in (assemble, KERNEL.encode(), "assemble"), ([PPU_DIS, "--syms"], None, "disassemble"):
+        content = content or (folder / "k.ppu").read_bytes()
+        shown = on_terminal(["sh", "-c", 'exec "$@" > text', "sh", *command], {}, folder, content, 3.5)
+        expected = "".join(f"{erase}{action} standard input, {seconds} s" for seconds in range(2, 60))
+        assert shown.endswith(erase) and shown.count(" s") >= 1 and expected.startswith(shown.removesuffix(erase)), shown
+    assert (folder / "text").read_text().endswith(" k\n")
+    wrong = on_terminal(assemble, {"NO_COLOR": "1"}, folder, b"bad\n", 3.5)
+    assert wrong.endswith(f"{erase}<stdin>:1:1: error: no such instruction\r\n"), wrong
+    assert on_terminal(assemble, {"TERM": "dumb"}, folder, KERNEL.encode(), 3.5) == ""
+    assert on_terminal(assemble, {}, folder, KERNEL.encode()) == ""
 
 
 LOOP = ".kernel k\n%s    svbegin s8, behind\nhead: nop\n%s    svend s8, head\nbehind: nop\n%s    exit\n"
@@ -269,4 +295,5 @@ tap.main([
     ("ppu-dis prints what ppu-as takes back, all of it or a kernel", disassembly),
     ("help, version and wrong options", help_and_version),
     ("messages have colours on a terminal that wants them, and nowhere else", colours),
+    ("long work shows its progress on a terminal alone", waits),
 ])

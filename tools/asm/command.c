@@ -14,6 +14,7 @@
 #include "ppu/version.h"
 #include "tools/asm/file.h"
 #include "tools/asm/response.h"
+#include "tools/progress/progress.h"
 
 static const char *command_name;
 
@@ -82,6 +83,7 @@ void command_print_diagnostics(const char *lines)
 {
     bool coloured = is_coloured();
 
+    progress_end();
     while (*lines != 0) {
         int len = (int)strcspn(lines, "\n");
         if (coloured) {
@@ -119,6 +121,15 @@ char *command_read(const char *path, size_t *len_bytes)
         return NULL;
     }
     return file_read(path, len_bytes);
+}
+
+void command_show_progress(const char *what, const char *path)
+{
+    const bool standard = strcmp(path, "-") == 0;
+
+    if (!standard || !isatty(STDIN_FILENO)) {
+        progress_begin("%s %s", what, standard ? "standard input" : path);
+    }
 }
 
 bool command_write(const char *path, const void *bytes, size_t len_bytes)

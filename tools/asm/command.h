@@ -22,6 +22,12 @@ void *command_grow(void *list, uint32_t count, size_t size);
 /* A file, or standard input for "-", with a zero after its end; NULL: errno says why. */
 char *command_read(const char *path, size_t *len_bytes);
 
+/*
+ * Shows "WHAT FILE" while the command works on `path` (progress_begin()), until a message is printed. A command that
+ * waits for somebody to type shows nothing.
+ */
+void command_show_progress(const char *what, const char *path);
+
 /* All of a file, or of standard output for "-"; no file is left after an error, which is told. */
 bool command_write(const char *path, const void *bytes, size_t len_bytes);
 

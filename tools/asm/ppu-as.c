@@ -185,6 +185,7 @@ static bool assemble_files(struct command *command)
     };
     struct ppuasm_image image;
 
+    command_show_progress("assemble", command->inputs[0].name);
     if (!read_inputs(command) || !ppuasm_assemble_source(&source, &image)) {
         return false;
     }

@@ -3,12 +3,14 @@
 #include "ppu/image.h"
 #include "tools/asm/command.h"
 #include "tools/asm/ppuasm.h"
+#include "tools/progress/progress.h"
 
 #include <argp.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* Prints what depends on a value. */
 static void print_value(const struct ppu_argument_entry *argument)
@@ -176,6 +178,10 @@ static bool disassemble_file(const struct command *command, const char *path)
 {
     struct ppu_program_view view;
     size_t len = 0;
+
+    if (!isatty(STDOUT_FILENO)) {
+        command_show_progress("disassemble", path);
+    }
     char *image = command_read(path, &len);
 
     if (!image) {
@@ -184,6 +190,7 @@ static bool disassemble_file(const struct command *command, const char *path)
     const char *why = ppu_program_open(image, len, &view);
     bool done = why ? command_fail("disassemble %s: %s", path, why) : print_program(command, &view, path);
     free(image);
+    progress_end();
     return done;
 }
 
