@@ -165,22 +165,21 @@ static bool service_row(struct core *core, struct sys_request *request, const st
 /* Performs the request; how many transfers it took. Where the bus refuses a row, its words say which. */
 static uint32_t service_words(struct core *core, struct sys_request *request)
 {
-    uint32_t transfers = 0, alone = 0; /* words before `alone` go one by one */
+    uint32_t transfers = 0;
+    bool accepted = true;
 
-    while (request->done < request->count) {
+    while (accepted && request->done < request->count) {
         const struct row row = row_at(request, request->done);
+        const uint32_t end = request->done + row.words;
 
-        transfers++;
-        if (row.words > 1 && request->done >= alone) {
-            if (service_row(core, request, &row)) {
-                request->done += row.words;
-            } else {
-                alone = request->done + row.words;
-            }
-        } else if (service_word(core, request, &request->word[request->done])) {
-            request->done++;
-        } else {
-            break;
+        if (row.words > 1) {
+            transfers++;
+            request->done = service_row(core, request, &row) ? end : request->done;
+        }
+        while (accepted && request->done < end) {
+            transfers++;
+            accepted = service_word(core, request, &request->word[request->done]);
+            request->done += accepted;
         }
     }
     return transfers;
