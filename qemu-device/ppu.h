@@ -38,16 +38,25 @@ struct ppu_mcu {
     bool live;   /* accesses of the MCU to the device have effect: it runs and nobody has asked it to be held */
 };
 
-/* The MCU while it waits for interrupts. */
+/* What the MCU does, as far as the main loop can tell. */
+enum ppu_mcu_does {
+    PPU_MCU_RESTS,    /* it waits, or never says that it does */
+    PPU_MCU_WORKS,    /* it has been interrupted, and will say when it waits again */
+    PPU_MCU_COMPUTES, /* the same, but it has not accessed the function for a while */
+};
+
+/* Who serves what SMs and clients ask for. Where nothing else is said, who has the big lock reads and writes it. */
 struct ppu_idle {
     struct ppu_poll poll;
-    int64_t since_ns; /* it has waited since then; 0: it does not wait */
-    bool looks;       /* nobody needs to wake it up; read by any thread */
-    bool works;       /* it has been interrupted since, and will say when it waits again */
-    bool kicked;      /* core_bottom_half() is to be called; set by any thread */
-    bool left;        /* with `kicked`: accesses of SMs to system memory alone */
-    uint32_t skipped; /* accesses of the MCU since it last did those of SMs to system memory */
-    bool clock_runs;  /* where instructions are counted: the clock was held long enough since the host asked last */
+    int64_t since_ns; /* the MCU has waited since then; 0: it does not wait */
+    bool looks;       /* the MCU serves it: nobody needs to wake the main loop up; read by any thread */
+    enum ppu_mcu_does does;
+    bool kicked;         /* core_bottom_half() is to be called; set by any thread */
+    bool clock_runs;     /* where instructions are counted: the clock was held long enough since the host asked last */
+    uint32_t accesses;   /* of the MCU to the function, counted round */
+    uint32_t works_from; /* the last of them before it worked, or went on with that */
+    uint32_t watched;    /* the last of them when the main loop watched */
+    QEMUTimer *watch;
 };
 
 struct PPUState {
@@ -84,7 +93,6 @@ struct PPUState {
 
     QEMUBH *kick;
     QEMUTimer *kick_timer;
-    QEMUTimer *late_kick;
     QEMUTimer *timer;
     QEMUTimer *readers;       /* of the state area */
     int64_t watched_until_ns; /* QEMU_CLOCK_REALTIME */
@@ -137,6 +145,7 @@ bool ppu_mailbox_renew(PPUState *s);
 void ppu_mailbox_say_quiet(PPUState *s, bool quiet);
 
 /* ---- ppu_idle.c ---- */
+void ppu_idle_init(PPUState *s);
 /* The MCU, on whose thread this is, has nothing to do: returns when it has, or is to sleep. Gives up the big lock. */
 void ppu_idle_begin(PPUState *s);
 /* An interrupt line of the MCU was raised. */
@@ -147,11 +156,9 @@ void ppu_idle_access(PPUState *s);
 void ppu_idle_stop(PPUState *s);
 /* The host has asked for something. */
 void ppu_idle_asked(PPUState *s);
-/* Any thread: asks for core_bottom_half(). False: somebody has to call ppu_idle_serve_kick(). */
+/* Any thread: asks for core_bottom_half(). False: somebody has to call ppu_idle_serve_kick(), in the main loop. */
 bool ppu_idle_kick(PPUState *s);
 void ppu_idle_serve_kick(PPUState *s);
-/* What ppu_idle_serve_kick() left to the MCU, which computes for long. */
-void ppu_idle_serve_late(PPUState *s);
 
 /* ---- ppu_pci.c ---- */
 /* The host may write the MCU's memories through BAR0 only while the MCU is held. */

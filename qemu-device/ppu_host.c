@@ -213,11 +213,6 @@ static void kicked(void *opaque)
     ppu_idle_serve_kick(opaque);
 }
 
-static void kicked_late(void *opaque)
-{
-    ppu_idle_serve_late(opaque);
-}
-
 static void deadline_reached(void *opaque)
 {
     PPUState *s = opaque;
@@ -255,6 +250,6 @@ void ppu_host_init(PPUState *s)
 {
     s->kick = qemu_bh_new_guarded(kicked, s, &DEVICE(s)->mem_reentrancy_guard);
     s->kick_timer = timer_new_ns(QEMU_CLOCK_VIRTUAL, kicked, s);
-    s->late_kick = timer_new_ns(QEMU_CLOCK_REALTIME, kicked_late, s);
+    ppu_idle_init(s);
     s->timer = timer_new_ns(QEMU_CLOCK_VIRTUAL, deadline_reached, s);
 }

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Polls for work for a while before the MCU's thread sleeps (ppu/poll.h).
+ * Decides who serves doorbells in the mailbox and kicks of SM threads: QEMU's main loop, or the MCU's thread. The MCU
+ * looks for work for a while before it sleeps (ppu/poll.h). From its first look on it takes them itself, while it looks
+ * and at each access to the function while it has work, until it looks in vain. So neither a doorbell nor the end of a
+ * CTA takes a turn of QEMU's main loop.
  *
- * From its first look on, and until it looks in vain, nobody needs to wake it up: it sees its
- * interrupts, doorbells in the mailbox and kicks, all of them while it looks, the last two at
- * each access to the function while it has work. So neither a doorbell nor the end of a CTA
- * takes a turn of QEMU's main loop.
+ * A MCU that works for long without a look takes them as well: the main loop would wait for the big lock at each of
+ * them, which a MCU that accesses the function all the time hardly leaves to others. The main loop watches meanwhile,
+ * and takes all of it back where the MCU computes without an access.
  */
 #include "qemu/osdep.h"
 
@@ -18,8 +20,9 @@
 #include "trace.h"
 
 #define HOLD_LOOK_US 20
-#define SKIPPED_ACCESSES 32u                       /* of the MCU, about what a launch and its end take */
-#define LATE_NS 200000                             /* of the host */
+#define BUSY_ACCESSES 64u                          /* of the MCU: it has worked for long */
+#define SYSTEM_ACCESSES 32u                        /* of the MCU, about what a launch and its end take */
+#define WATCH_NS 1000000                           /* of the host */
 #define HOLD_ARMED_NS (2 * NANOSECONDS_PER_SECOND) /* of the host */
 
 static int64_t now_ns(void)
@@ -65,6 +68,9 @@ static void set_looks(PPUState *s, bool looks)
     if (s->mailbox) {
         ppu_mailbox_look(&s->mailbox->device_looks, looks);
     }
+    if (looks && !timer_pending(s->idle.watch)) {
+        timer_mod_ns(s->idle.watch, now_ns() + WATCH_NS);
+    }
     smp_mb();
 }
 
@@ -74,7 +80,6 @@ static void set_looks(PPUState *s, bool looks)
  */
 static void serve_kick(PPUState *s)
 {
-    s->idle.left = false;
     if (qatomic_xchg(&s->idle.kicked, false) && s->running) {
         core_bottom_half(s->core);
     }
@@ -85,13 +90,11 @@ static void answer_kick(PPUState *s)
 {
     if (qatomic_xchg(&s->idle.kicked, false) && s->running && core_answer_events(s->core)) {
         qatomic_set(&s->idle.kicked, true);
-        s->idle.left = true;
     }
 }
 
 static void serve_events(PPUState *s)
 {
-    s->idle.skipped = 0;
     ppu_mailbox_serve(s);
     serve_kick(s);
 }
@@ -148,7 +151,11 @@ void ppu_idle_begin(PPUState *s)
 {
     CPUState *cpu = CPU(s->mcu.armv7m.cpu);
 
-    if (current_cpu != cpu || has_interrupt(cpu)) {
+    if (current_cpu != cpu) {
+        return;
+    }
+    s->idle.accesses++;
+    if (has_interrupt(cpu)) {
         return;
     }
     if (icount_enabled()) {
@@ -159,7 +166,7 @@ void ppu_idle_begin(PPUState *s)
         return;
     }
     int64_t now = now_ns();
-    s->idle.works = false;
+    s->idle.does = PPU_MCU_RESTS;
     s->idle.since_ns = s->idle.since_ns ?: now;
     uint32_t window_ns = ppu_poll_begin(&s->idle.poll, now);
     if (window_ns) {
@@ -179,21 +186,24 @@ void ppu_idle_end(PPUState *s)
     if (s->idle.since_ns) {
         ppu_poll_end(&s->idle.poll, now_ns() - s->idle.since_ns);
         s->idle.since_ns = 0;
-        s->idle.works = true;
+        s->idle.does = PPU_MCU_WORKS;
+        s->idle.works_from = s->idle.accesses;
+    }
+}
+
+/* The main loop serves everything. */
+static void hand_back(PPUState *s, enum ppu_mcu_does does)
+{
+    s->idle.does = does;
+    if (s->idle.looks) {
+        set_looks(s, false);
+        serve_events(s);
     }
 }
 
 void ppu_idle_stop(PPUState *s)
 {
-    const bool looked = s->idle.looks;
-
-    s->idle.works = false;
-    if (looked) {
-        set_looks(s, false);
-    }
-    if (looked || s->idle.left) {
-        serve_events(s);
-    }
+    hand_back(s, PPU_MCU_RESTS);
 }
 
 /*
@@ -202,15 +212,27 @@ void ppu_idle_stop(PPUState *s)
  */
 void ppu_idle_access(PPUState *s)
 {
-    if (s->idle.looks ? !is_asked(s) : !s->idle.left) {
-        return;
+    const uint32_t access = ++s->idle.accesses;
+
+    if (s->idle.does == PPU_MCU_COMPUTES) {
+        s->idle.does = PPU_MCU_WORKS;
+        s->idle.works_from = access;
     }
-    if (++s->idle.skipped >= SKIPPED_ACCESSES) {
-        serve_events(s);
+    if (!s->idle.looks) {
+        if (s->idle.does != PPU_MCU_WORKS || access - s->idle.works_from < BUSY_ACCESSES) {
+            return;
+        }
+        set_looks(s, true);
+    }
+    if (!is_asked(s)) {
         return;
     }
     ppu_mailbox_serve(s);
-    answer_kick(s);
+    if (access % SYSTEM_ACCESSES == 0) {
+        serve_kick(s);
+    } else {
+        answer_kick(s);
+    }
 }
 
 bool ppu_idle_kick(PPUState *s)
@@ -221,22 +243,36 @@ bool ppu_idle_kick(PPUState *s)
 }
 
 /*
- * The main loop holds the big lock nearly all the time while it does what SMs want without end. A MCU that works would
- * wait for the lock at each of its accesses; so it does that on its own thread, unless it computes for long.
+ * The main loop would hold the big lock nearly all the time while it does what SMs want without end. So it leaves that
+ * to a MCU that works.
  */
 void ppu_idle_serve_kick(PPUState *s)
 {
-    if (!s->idle.works) {
+    if (s->idle.does != PPU_MCU_WORKS) {
         serve_kick(s);
         return;
     }
     answer_kick(s);
-    if (qatomic_read(&s->idle.kicked) && !timer_pending(s->late_kick)) {
-        timer_mod_ns(s->late_kick, now_ns() + LATE_NS);
+    if (qatomic_read(&s->idle.kicked)) {
+        set_looks(s, true);
     }
 }
 
-void ppu_idle_serve_late(PPUState *s)
+/* In the main loop, while the MCU looks. */
+static void watch(void *opaque)
 {
-    serve_kick(s);
+    PPUState *s = opaque;
+
+    if (s->idle.accesses == s->idle.watched) {
+        hand_back(s, s->idle.does == PPU_MCU_WORKS ? PPU_MCU_COMPUTES : PPU_MCU_RESTS);
+    }
+    s->idle.watched = s->idle.accesses;
+    if (s->idle.looks) {
+        timer_mod_ns(s->idle.watch, now_ns() + WATCH_NS);
+    }
+}
+
+void ppu_idle_init(PPUState *s)
+{
+    s->idle.watch = timer_new_ns(QEMU_CLOCK_REALTIME, watch, s);
 }

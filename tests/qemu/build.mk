@@ -24,16 +24,17 @@ $(QEMU_PSCI).bin: tests/qemu/fw/psci.S | $(SETUP_STAMP)
 QEMU_TEST_FLAGS := -D_GNU_SOURCE -DPSCI_GUEST='"$(QEMU_PSCI).bin"' \
 	-DPROBE_IMAGE='"$(QEMU_PROBE).bin"' -DPROBE_ELF='"$(QEMU_PROBE).elf"'
 
-# $(call qemu_test,NAME): tests/qemu/test_NAME.c
+# $(call qemu_test,NAME,MORE SOURCES,LIBRARIES): tests/qemu/test_NAME.c
 define qemu_test
 RUNTIME_qemu-$(1) := $(QEMU) $(QEMU_PROBE).bin $(QEMU_PSCI).bin $(BUILD)/firmware/picolibc/ppufw.bin $(BUILD)/firmware/newlib/ppufw.bin
 TIMEOUT_qemu-$(1) := 120
-$$(eval $$(call ppu_test,qemu-$(1),tests/qemu/test_$(1).c tests/qemu/qemu.c,$$(QEMU_TEST_FLAGS),,plain))
+$$(eval $$(call ppu_test,qemu-$(1),tests/qemu/test_$(1).c tests/qemu/qemu.c $(2),$$(QEMU_TEST_FLAGS),$(3),plain))
 endef
 
 $(eval $(call qemu_test,function))
 $(eval $(call qemu_test,requests))
-$(eval $(call qemu_test,mcu))
+$(eval $(call qemu_test,mcu,tests/qemu/client.c))
+$(eval $(call qemu_test,idle,tests/qemu/client.c,ppuasm))
 $(eval $(call qemu_test,life))
 $(eval $(call qemu_test,snapshot))
 $(eval $(call qemu_test,debug))

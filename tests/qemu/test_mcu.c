@@ -15,27 +15,16 @@
 #include "ppu/dma.h"
 #include "ppu/macros.h"
 #include "ppu/mailbox.h"
+#include "tests/qemu/client.h"
 #include "tests/qemu/fw/probe.h"
 #include "tests/qemu/qemu.h"
 
-#define ONE_PPU "vram-size=32M,sm-threads=1"
-#define MAILBOX_BYTES 65536u
 #define COPIED 0x100000u             /* VRAM offset */
 #define DESC (PPU_MCU_DTCM + 0x8000) /* that the MCU leaves alone */
 #define PCI_INTERRUPT_LINE 0x3c
 #define RAM_WORD (QEMU_RAM + 0x100000)
 
 static const char *const one_ppu[] = { "--ppu", ONE_PPU, NULL };
-
-static struct qemu *start_probe(struct ppu *ppu, const char *const *args)
-{
-    struct qemu *qemu = qemu_start(args);
-
-    *ppu = ppu_map(qemu, 0);
-    probe_load(ppu);
-    probe_start(ppu);
-    return qemu;
-}
 
 static uint32_t boots(const struct ppu *ppu)
 {
@@ -45,7 +34,7 @@ static uint32_t boots(const struct ppu *ppu)
 static void hold_and_release(void **state)
 {
     struct ppu ppu;
-    struct qemu *qemu = start_probe(&ppu, one_ppu);
+    struct qemu *qemu = qemu_start_probe(&ppu, one_ppu);
     (void)state;
 
     for (uint32_t cycle = 1; cycle <= 50; cycle++) {
@@ -61,7 +50,7 @@ static void hold_and_release(void **state)
 static void hold_a_busy_one(void **state)
 {
     struct ppu ppu;
-    struct qemu *qemu = start_probe(&ppu, one_ppu);
+    struct qemu *qemu = qemu_start_probe(&ppu, one_ppu);
     (void)state;
 
     for (int cycle = 0; cycle < 10; cycle++) {
@@ -82,7 +71,7 @@ static void windows_follow_the_mcu(void **state)
     static const uint32_t windows[] = { PPU_BAR0_ITCM + 0x8000, PPU_BAR0_DTCM + 0x8000,
                                         PPU_BAR0_DTCM + PPU_MCU_DTCM_BYTES - 4 };
     struct ppu ppu;
-    struct qemu *qemu = start_probe(&ppu, one_ppu);
+    struct qemu *qemu = qemu_start_probe(&ppu, one_ppu);
     (void)state;
 
     probe_hold(&ppu);
@@ -106,7 +95,7 @@ static void windows_follow_the_mcu(void **state)
 static void lock_up(void **state)
 {
     struct ppu ppu;
-    struct qemu *qemu = start_probe(&ppu, one_ppu);
+    struct qemu *qemu = qemu_start_probe(&ppu, one_ppu);
     (void)state;
 
     for (uint32_t time = 1; time <= 3; time++) {
@@ -149,7 +138,7 @@ static void hopeless_images(void **state)
 static void reset_request(void **state)
 {
     struct ppu ppu;
-    struct qemu *qemu = start_probe(&ppu, one_ppu);
+    struct qemu *qemu = qemu_start_probe(&ppu, one_ppu);
     (void)state;
 
     probe_do(&ppu, PROBE_RESET, 0, 0);
@@ -179,17 +168,6 @@ static void lines_survive_release(void **state)
     qemu_stop(qemu);
 }
 
-static int wait_byte(int fd)
-{
-    struct pollfd ready = { .fd = fd, .events = POLLIN };
-    uint8_t byte;
-
-    if (poll(&ready, 1, 5000) != 1 || read(fd, &byte, 1) != 1) {
-        return -1;
-    }
-    return byte;
-}
-
 static void vectors(void **state)
 {
     int notify[2];
@@ -201,7 +179,7 @@ static void vectors(void **state)
     /* The end for QEMU must survive exec; ours does no harm there. */
     assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, notify), 0);
     snprintf(spec, sizeof(spec), "fd:%d", notify[1]);
-    struct qemu *qemu = start_probe(&ppu, args);
+    struct qemu *qemu = qemu_start_probe(&ppu, args);
     close(notify[1]);
     for (uint32_t vector = 0; vector < PPU_MAX_VECTORS; vector++) {
         uint64_t address = RAM_WORD + 4 * vector;
@@ -210,7 +188,7 @@ static void vectors(void **state)
         ppu_route_vector(&ppu, vector, address, 0xcafe0000 + vector);
         probe_do(&ppu, PROBE_WRITE, PPU_MCU_REGS + PPU_REG_VECTOR_RAISE, vector);
         assert_int_equal(qemu_read(qemu, address), 0xcafe0000 + vector);
-        assert_int_equal(wait_byte(notify[0]), vector);
+        assert_int_equal(client_wait_byte(notify[0]), vector);
         assert_int_equal(ppu_read(&ppu, PPU_REG_VECTOR_PENDING), 1u << vector);
         ppu_write(&ppu, PPU_REG_VECTOR_PENDING, 1u << vector);
         assert_int_equal(ppu_read(&ppu, PPU_REG_VECTOR_PENDING), 0);
@@ -219,7 +197,7 @@ static void vectors(void **state)
     for (int i = 0; i < 2000; i++) {
         probe_do(&ppu, PROBE_WRITE, PPU_MCU_REGS + PPU_REG_VECTOR_RAISE, 5);
     }
-    assert_int_equal(wait_byte(notify[0]), 5);
+    assert_int_equal(client_wait_byte(notify[0]), 5);
     close(notify[0]);
     probe_do(&ppu, PROBE_WRITE, PPU_MCU_REGS + PPU_REG_VECTOR_RAISE, 5);
     assert_int_equal(ppu_read(&ppu, PPU_REG_VECTOR_PENDING), 1u << 5);
@@ -227,49 +205,6 @@ static void vectors(void **state)
 }
 
 /* ---- the mailbox, by a client that does all of it by hand ---- */
-
-struct client {
-    struct ppu_mailbox *mailbox;
-    int notify;
-    struct qemu *qemu;
-    struct ppu ppu;
-};
-
-static void client_start(struct client *client)
-{
-    int notify[2];
-    int memory = memfd_create("mailbox", 0);
-    char spec[16], path[32];
-    const char *args[] = { "--ppu", ONE_PPU, "--notify", spec, "--mailbox-file", path, NULL };
-
-    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, notify), 0);
-    assert_int_equal(ftruncate(memory, MAILBOX_BYTES), 0);
-    client->mailbox = mmap(NULL, MAILBOX_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, memory, 0);
-    assert_ptr_not_equal(client->mailbox, MAP_FAILED);
-    snprintf(spec, sizeof(spec), "fd:%d", notify[1]);
-    snprintf(path, sizeof(path), "/proc/self/fd/%d", memory);
-    client->qemu = start_probe(&client->ppu, args);
-    client->notify = notify[0];
-    close(notify[1]);
-    close(memory);
-}
-
-static void client_stop(const struct client *client)
-{
-    qemu_stop(client->qemu);
-    munmap(client->mailbox, MAILBOX_BYTES);
-    close(client->notify);
-}
-
-static uint32_t mcu_sees(const struct client *client, uint32_t reg)
-{
-    return probe_do(&client->ppu, PROBE_READ, PPU_MCU_REGS + reg, 0);
-}
-
-static bool left_in(const struct client *client)
-{
-    return ppu_mailbox_is_rung(client->mailbox);
-}
 
 static void mailbox_doorbells(void **state)
 {
@@ -280,19 +215,19 @@ static void mailbox_doorbells(void **state)
     client_start(&client);
     assert_false(ppu_mailbox_ring(client.mailbox, 37, 5));
     sleep_ms(5);
-    assert_true(left_in(&client));
+    assert_true(client_left_in(&client));
     assert_int_equal(write(client.notify, &byte, 1), 1);
-    for (unsigned ms = 0; left_in(&client) && ms < 5000; ms++) {
+    for (unsigned ms = 0; client_left_in(&client) && ms < 5000; ms++) {
         sleep_ms(1);
     }
-    assert_false(left_in(&client));
-    assert_int_equal(mcu_sees(&client, PPU_REG_DB_PENDING + 4), 1u << 5);
-    assert_int_equal(mcu_sees(&client, PPU_REG_GP_PUT + 4 * 37), 5);
+    assert_false(client_left_in(&client));
+    assert_int_equal(client_mcu_sees(&client, PPU_REG_DB_PENDING + 4), 1u << 5);
+    assert_int_equal(client_mcu_sees(&client, PPU_REG_GP_PUT + 4 * 37), 5);
     /* The host's next access comes after what it rang before. */
     assert_false(ppu_mailbox_ring(client.mailbox, 37, 6));
     assert_false(ppu_mailbox_ring(client.mailbox, 0, 7));
     assert_int_equal(qemu_read(client.qemu, client.ppu.bar[PPU_BAR_DOORBELLS] + 37 * PPU_DOORBELL_STRIDE), 6);
-    assert_int_equal(mcu_sees(&client, PPU_REG_GP_PUT), 7);
+    assert_int_equal(client_mcu_sees(&client, PPU_REG_GP_PUT), 7);
     client_stop(&client);
 }
 
@@ -304,7 +239,7 @@ static void mailbox_vectors(void **state)
     client_start(&client);
     struct pollfd ready = (struct pollfd){ .fd = client.notify, .events = POLLIN };
     probe_do(&client.ppu, PROBE_WRITE, PPU_MCU_REGS + PPU_REG_VECTOR_RAISE, 9);
-    assert_int_equal(wait_byte(client.notify), 9);
+    assert_int_equal(client_wait_byte(client.notify), 9);
     assert_int_equal(ppu_mailbox_take(&client.mailbox->vectors), 1u << 9);
     ppu_mailbox_look(&client.mailbox->client_looks, true);
     probe_do(&client.ppu, PROBE_WRITE, PPU_MCU_REGS + PPU_REG_VECTOR_RAISE, 9);
@@ -331,7 +266,7 @@ static void mailbox_noise(void **state)
         (void)!write(client.notify, word, seed >> 24);
         assert_int_equal(ppu_read(&client.ppu, PPU_REG_MCU_STATE), PPU_MCU_RUNNING);
     }
-    assert_int_equal(mcu_sees(&client, PPU_REG_MAGIC), PPU_MAGIC);
+    assert_int_equal(client_mcu_sees(&client, PPU_REG_MAGIC), PPU_MAGIC);
     client_stop(&client);
 }
 
@@ -349,7 +284,7 @@ static uint32_t faults(const struct ppu *ppu)
 static void window_reaches_system_memory(void **state)
 {
     struct ppu ppu;
-    struct qemu *qemu = start_probe(&ppu, one_ppu);
+    struct qemu *qemu = qemu_start_probe(&ppu, one_ppu);
     (void)state;
 
     qemu_write(qemu, RAM_WORD, 0x11223344);
@@ -364,7 +299,7 @@ static void window_reaches_system_memory(void **state)
 static void bus_master_off(void **state)
 {
     struct ppu ppu;
-    struct qemu *qemu = start_probe(&ppu, one_ppu);
+    struct qemu *qemu = qemu_start_probe(&ppu, one_ppu);
     (void)state;
 
     qemu_write(qemu, RAM_WORD, 0x11223344);
@@ -411,8 +346,8 @@ static void doorbells_outlive_a_dma_to_itself(void **state)
     qemu_qmp(client.qemu, "{\"execute\": \"cont\"}");
     probe_wait(&client.ppu);
     assert_int_equal(qemu_read(client.qemu, client.ppu.config + PCI_INTERRUPT_LINE) & 0xff, 0x2a);
-    assert_int_equal(mcu_sees(&client, PPU_REG_DB_PENDING + 4), 1u << 5);
-    assert_int_equal(mcu_sees(&client, PPU_REG_GP_PUT + 4 * 37), 5);
+    assert_int_equal(client_mcu_sees(&client, PPU_REG_DB_PENDING + 4), 1u << 5);
+    assert_int_equal(client_mcu_sees(&client, PPU_REG_GP_PUT + 4 * 37), 5);
     client_stop(&client);
 }
 
@@ -420,7 +355,7 @@ static void doorbells_outlive_a_dma_to_itself(void **state)
 static void window_onto_itself(void **state)
 {
     struct ppu ppu;
-    struct qemu *qemu = start_probe(&ppu, one_ppu);
+    struct qemu *qemu = qemu_start_probe(&ppu, one_ppu);
     (void)state;
 
     set_window(&ppu, ppu.bar[PPU_BAR_REGS]);
@@ -439,7 +374,7 @@ static void window_onto_itself(void **state)
 static void register_storm(void **state)
 {
     struct ppu ppu;
-    struct qemu *qemu = start_probe(&ppu, one_ppu);
+    struct qemu *qemu = qemu_start_probe(&ppu, one_ppu);
     uint32_t seed = test_seed();
     (void)state;
 

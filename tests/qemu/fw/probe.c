@@ -44,6 +44,32 @@ static void storm(uint32_t count, uint32_t state)
     }
 }
 
+/* Waits as a firmware of the PPU does until it has taken so many interrupts. */
+static void wait_for_beats(uint32_t beats)
+{
+    const uint32_t first = mailbox->beats;
+
+    while (mailbox->beats - first < beats) {
+        (void)*reg(PPU_REG_MCU_IDLE);
+    }
+}
+
+/* As one that serves many events. */
+static void access_often(void)
+{
+    for (uint32_t i = 0; i < 200; i++) {
+        (void)*reg(PPU_REG_MAGIC);
+    }
+}
+
+/* Without an access to the function. */
+static void count_while(enum probe_op op)
+{
+    while (mailbox->op == op) {
+        mailbox->result[0]++;
+    }
+}
+
 static void serve(void)
 {
     uint32_t op = mailbox->op;
@@ -56,10 +82,23 @@ static void serve(void)
         *word(mailbox->arg[0]) = mailbox->arg[1];
         break;
     case PROBE_COUNT:
-        while (mailbox->op == PROBE_COUNT) {
+        count_while(PROBE_COUNT);
+        return; /* what ended it is the next request */
+    case PROBE_COMPUTE:
+        wait_for_beats(mailbox->arg[0]);
+        if (mailbox->arg[1]) {
+            *reg(PPU_REG_SLOT_START) = mailbox->arg[1];
+        }
+        access_often();
+        count_while(PROBE_COMPUTE);
+        return;
+    case PROBE_ACCESS:
+        wait_for_beats(mailbox->arg[0]);
+        while (mailbox->op == PROBE_ACCESS) {
+            (void)*reg(PPU_REG_MAGIC);
             mailbox->result[0]++;
         }
-        return; /* what ended it is the next request */
+        return;
     case PROBE_LOCK_UP:
         __asm__ volatile("udf #0");
         break;

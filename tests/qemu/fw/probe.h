@@ -15,6 +15,8 @@ enum probe_op {
     PROBE_READ,     /* result[0] = word at MCU address arg[0] */
     PROBE_WRITE,    /* word at MCU address arg[0] = arg[1] */
     PROBE_COUNT,    /* counts in result[0] until the host writes another op */
+    PROBE_COMPUTE,  /* takes arg[0] interrupts, starts the task at arg[1] unless 0, works, then as PROBE_COUNT */
+    PROBE_ACCESS,   /* takes arg[0] interrupts, then reads a register until the host writes another op */
     PROBE_LOCK_UP,  /* faults in the handler of a fault */
     PROBE_RESET,    /* AIRCR.SYSRESETREQ */
     PROBE_STORM,    /* writes arg[0] random words to registers; arg[1] is the seed */
