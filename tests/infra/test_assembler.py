@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 TOP = Path(__file__).resolve().parents[2]
@@ -219,17 +220,26 @@ def colours(folder):
 @in_folder
 def waits(folder):
     """After two seconds a terminal is told what goes on, in a line that is gone at the end and before a message."""
-    assemble, erase = [PPU_AS, "-", "-o", "k.ppu"], "\r\033[K"
-    for command, content, action in (assemble, KERNEL.encode(), "assemble"), ([PPU_DIS, "--syms"], None, "disassemble"):
-        content = content or (folder / "k.ppu").read_bytes()
-        shown = on_terminal(["sh", "-c", 'exec "$@" > text', "sh", *command], {}, folder, content, 3.5)
-        expected = "".join(f"{erase}{action} standard input, {seconds} s" for seconds in range(2, 60))
-        assert shown.endswith(erase) and shown.count(" s") >= 1 and expected.startswith(shown.removesuffix(erase)), shown
-    assert (folder / "text").read_text().endswith(" k\n")
-    wrong = on_terminal(assemble, {"NO_COLOR": "1"}, folder, b"bad\n", 3.5)
-    assert wrong.endswith(f"{erase}<stdin>:1:1: error: no such instruction\r\n"), wrong
-    assert on_terminal(assemble, {"TERM": "dumb"}, folder, KERNEL.encode(), 3.5) == ""
-    assert on_terminal(assemble, {}, folder, KERNEL.encode()) == ""
+    erase = "\r\033[K"
+
+    def shown(command, content, variables={}, seconds=3.5):
+        return later.submit(on_terminal, ["sh", "-c", 'exec "$@" > list', "sh", *command], variables, folder, content, seconds)
+
+    def counted(action):
+        return "".join(f"{erase}{action} standard input, {seconds} s" for seconds in range(2, 60))
+
+    assert call(PPU_AS, "-o", "k.ppu", folder=folder, text=KERNEL) == (0, "", "")
+    assemble, right = [PPU_AS, "-", "-o", "later.ppu"], KERNEL.encode()
+    with ThreadPoolExecutor() as later:
+        disassembled = shown([PPU_DIS, "--syms"], (folder / "k.ppu").read_bytes())
+        assembled = shown(assemble, right)
+        wrong = shown(assemble, b"bad\n", {"NO_COLOR": "1"})
+        nothing = shown(assemble, right, {"TERM": "dumb"}), shown(assemble, right, seconds=0)
+    for done, action in (assembled, "assemble"), (disassembled, "disassemble"):
+        text = done.result()
+        assert text.endswith(erase) and text.count(" s") >= 1 and counted(action).startswith(text.removesuffix(erase)), text
+    assert wrong.result().endswith(f"{erase}<stdin>:1:1: error: no such instruction\r\n"), wrong.result()
+    assert [done.result() for done in nothing] == ["", ""]
 
 
 LOOP = ".kernel k\n%s    svbegin s8, behind\nhead: nop\n%s    svend s8, head\nbehind: nop\n%s    exit\n"
