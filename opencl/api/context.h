@@ -7,6 +7,7 @@
 
 #include "opencl/api/device.h"
 #include "opencl/api/waiting.h"
+#include "opencl/submit/print_memory.h"
 
 struct svm;
 struct call;
@@ -30,7 +31,8 @@ struct device_queues {
 struct _cl_context {
     struct object object;
     cl_device_id devices[MAX_DEVICES];
-    struct ppu_context *ppus[MAX_DEVICES]; /* an address space of each */
+    struct ppu_context *ppus[MAX_DEVICES];             /* an address space of each */
+    struct print_memories print_memories[MAX_DEVICES]; /* of these; the lock guards them */
     uint32_t device_count;
     cl_device_id device;               /* the first: buffers lie in its memory */
     cl_context_properties *properties; /* with the final 0; NULL: none were given */

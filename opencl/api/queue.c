@@ -42,7 +42,7 @@ static cl_event list_take(struct ready_list *list)
     return event;
 }
 
-static void make_eager(cl_command_queue queue)
+void queue_look_again(cl_command_queue queue)
 {
     if (!queue->eager) {
         queue->eager = true;
@@ -54,7 +54,7 @@ static void make_eager(cl_command_queue queue)
 void queue_ready(cl_event event)
 {
     list_add(&event->queue->ready[event->work.executor], event);
-    make_eager(event->queue);
+    queue_look_again(event->queue);
 }
 
 /* The one with the least to do; NULL: none takes it. */
@@ -86,8 +86,12 @@ static void start_on_device(cl_command_queue queue)
     struct submitter *submitter = NULL;
 
     while (ready->first && (submitter = choose_submitter(queue, ready->first))) {
+        const bool failed = ready->first->failed;
+        if (!failed && !submitter_prepare(submitter, ready->first)) {
+            return;
+        }
         cl_event event = list_take(ready);
-        if (event->failed) {
+        if (failed) {
             event_end(event, CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
         } else {
             submitter_issue(submitter, event);
@@ -123,7 +127,7 @@ void queue_ended(cl_event event)
     }
     event->next = queue->context->ended;
     queue->context->ended = event;
-    make_eager(queue);
+    queue_look_again(queue);
 }
 
 /* ---- host thread ---- */
@@ -319,6 +323,7 @@ static void stop(cl_command_queue queue)
 {
     pthread_mutex_lock(&queue->context->lock);
     queue->stopping = true;
+    print_memories_forget(&queue->context->print_memories[queue->ppu_index], queue);
     pthread_cond_signal(&queue->host_work);
     for (uint32_t i = 0; i < queue->submitters; i++) {
         pthread_cond_signal(&queue->submitter[i].work);

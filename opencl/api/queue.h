@@ -53,7 +53,9 @@ struct _cl_command_queue {
     cl_event *open;    /* commands that have not ended */
     size_t open_count, open_room;
     cl_command_queue next_eager;
+    cl_command_queue next_printing;
     bool eager;
+    bool awaits_printing; /* memory for what its next kernel prints (print_memories_await()) */
     bool stopping;
     bool threaded;
     pthread_t thread; /* runs what runs on the host */
@@ -97,6 +99,8 @@ cl_int queue_take(cl_command_queue queue, const struct command *command, struct 
 void queue_ready(cl_event event);
 /* Starts what is ready and has room. */
 void queue_start(cl_command_queue queue);
+/* With the lock: before it is given away the queue is looked at for commands that can be started. */
+void queue_look_again(cl_command_queue queue);
 /* One of its commands has ended. */
 void queue_ended(cl_event event);
 /* The program knows of a failure of the queue and of those before it; 0: of all. */

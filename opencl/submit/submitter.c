@@ -10,6 +10,7 @@
 #include "opencl/api/marks.h"
 #include "opencl/api/queue.h"
 #include "opencl/api/record.h"
+#include "opencl/submit/print_memory.h"
 #include "opencl/submit/printf.h"
 #include "opencl/submit/sanitizer.h"
 #include "opencl/submit/service_thread.h"
@@ -68,7 +69,7 @@ static void clear_cells(struct ppu_sanitizer_cells *cells)
 /* What a kernel that checks itself finds behind its buffer. */
 static void write_tables(const struct submitter *submitter, cl_event event)
 {
-    uint8_t *printed = ppu_memory_host(submitter->printed);
+    uint8_t *printed = ppu_memory_host(submitter->printed->memory);
 
     if (event->work.prints.tables != 0) {
         allocation_ranges(event->context, printf_ranges((struct ppu_printf_buffer *)(void *)printed));
@@ -81,31 +82,48 @@ static void write_tables(const struct submitter *submitter, cl_event event)
     }
 }
 
-static enum ppu_err give_printer(struct submitter *submitter, cl_event event)
+static struct print_memories *print_memories(const struct submitter *submitter)
 {
-    struct ppu_context *context = submitter_space(submitter);
-    enum ppu_err err = PPU_OK;
+    return &submitter->queue->context->print_memories[submitter->queue->ppu_index];
+}
+
+bool submitter_prepare(struct submitter *submitter, cl_event event)
+{
     const uint32_t tables = event->work.prints.tables;
     const uint32_t bytes = (tables & PPU_SANITIZER_HAS_CELLS) != 0 ? PRINTF_CELLS_AT + PRINTF_CELLS_BYTES
                            : tables != 0                           ? PRINTF_CELLS_AT
                                                                    : PRINTF_BUFFER_BYTES;
+    enum ppu_err err = PPU_OK;
 
-    if (submitter->printed && ppu_memory_bytes(submitter->printed) < bytes) {
-        ppu_memory_free(submitter->printed); /* nothing prints now */
-        submitter->printed = NULL;
+    if (event->work.prints.view) {
+        err = print_memory_take(print_memories(submitter), submitter_space(submitter), bytes, &submitter->printed);
     }
+    if (err == PPU_ERR_BUSY) {
+        print_memories_await(print_memories(submitter), submitter->queue);
+    }
+    return err != PPU_ERR_BUSY;
+}
+
+/* What submitter_prepare() got; it may have got nothing. */
+static enum ppu_err begin_printing(struct submitter *submitter, cl_event event)
+{
     if (!submitter->printed) {
-        err = ppu_memory_create(context, PPU_MEMORY_VRAM, bytes, &submitter->printed);
-        if (err == PPU_OK) {
-            printf_begin(ppu_memory_host(submitter->printed));
-        }
+        return PPU_ERR_NO_MEMORY;
     }
-    if (err == PPU_OK) {
-        event->work.printf_va = ppu_memory_va(submitter->printed, context).va;
-        write_tables(submitter, event);
-        submitter->printing = event;
+    event->work.printf_va = ppu_memory_va(submitter->printed->memory, submitter_space(submitter)).va;
+    write_tables(submitter, event);
+    submitter->printing = event;
+    return PPU_OK;
+}
+
+/* The command prints no more, if it did. */
+static void end_printing(struct submitter *submitter, const struct _cl_event *event)
+{
+    if (submitter->printing == event) {
+        print_memory_give(print_memories(submitter), submitter->printed);
+        submitter->printed = NULL;
+        submitter->printing = NULL;
     }
-    return err;
 }
 
 static enum ppu_err submit_command(struct submitter *submitter, cl_event event, uint32_t index)
@@ -139,8 +157,9 @@ void submitter_issue(struct submitter *submitter, cl_event event)
         event->time_ns[TIME_SUBMIT] = ppu_device_time_ns(submitter->queue->device->ppu);
     }
     enum ppu_err err = submitter->broken ? PPU_ERR_DEVICE_LOST : PPU_OK;
-    if (err == PPU_OK && event->work.prints.view) {
-        err = give_printer(submitter, event);
+    if (event->work.prints.view) {
+        const enum ppu_err printing = begin_printing(submitter, event);
+        err = err == PPU_OK ? printing : err;
     }
     if (err == PPU_OK && event->work.prepare) {
         err = event->work.prepare(event, submitter_space(submitter));
@@ -149,7 +168,7 @@ void submitter_issue(struct submitter *submitter, cl_event event)
         err = submit_command(submitter, event, index);
     }
     if (err != PPU_OK) {
-        submitter->printing = submitter->printing == event ? NULL : submitter->printing;
+        end_printing(submitter, event);
         event_end(event, device_error(err));
         return;
     }
@@ -171,10 +190,8 @@ static void tell_prints(struct submitter *submitter, cl_event event)
 {
     cl_context context = submitter->queue->context;
     char *reports = NULL;
-
-    const uint8_t *printed = ppu_memory_host(submitter->printed);
-
-    const char *lost = printf_end(ppu_memory_host(submitter->printed), &event->work.prints, &reports);
+    uint8_t *const printed = ppu_memory_host(submitter->printed->memory);
+    const char *lost = printf_end((struct ppu_printf_buffer *)(void *)printed, &event->work.prints, &reports);
     footprint_compare(event, (const struct ppu_sanitizer_cells *)(const void *)(printed + PRINTF_CELLS_AT), &reports);
     sanitizer_tell(context, reports);
     if (lost) {
@@ -204,7 +221,7 @@ static void land(struct submitter *submitter, cl_int status)
 {
     cl_event event = submitter->flight[submitter->first];
 
-    submitter->printing = submitter->printing == event ? NULL : submitter->printing;
+    end_printing(submitter, event);
     submitter->first = (submitter->first + 1) % SUBMITTER_DEPTH;
     submitter->count--;
     event_end(event, status);
@@ -353,6 +370,5 @@ void submitter_close(struct submitter *submitter)
     ppu_stream_destroy(submitter->stream);
     ppu_program_unload(submitter->warm_up);
     ppu_memory_free(submitter->times);
-    ppu_memory_free(submitter->printed);
     pthread_cond_destroy(&submitter->work);
 }

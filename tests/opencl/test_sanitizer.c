@@ -1168,6 +1168,73 @@ static void launches_after_one_another_have_no_race(void **state)
     listener_end(&l);
 }
 
+/* ---- more queues than have room for notes ---- */
+
+#define QUEUES 56u       /* their notes are more than the memory of a device */
+#define FEWEST_QUEUES 2u /* that a small machine must have, for one to wait for the other */
+
+static uint32_t make_queues(struct listener *l, cl_command_queue queues[QUEUES])
+{
+    cl_int error = CL_SUCCESS;
+    uint32_t made = 0;
+
+    while (made < QUEUES && error == CL_SUCCESS) {
+        queues[made] = clCreateCommandQueueWithProperties(l->context, l->fixture->device, NULL, &error);
+        made += error == CL_SUCCESS;
+    }
+    assert_true(made >= FEWEST_QUEUES);
+    return made;
+}
+
+/* Each queue counts up a number of its own. `gate`: what all of them wait for; NULL: each ends before the next. */
+static void run_in_queues(cl_kernel kernel, const cl_command_queue *queues, uint32_t count, cl_event gate)
+{
+    const size_t one = 1;
+
+    for (cl_uint i = 0; i < count; i++) {
+        check(clSetKernelArg(kernel, 1, sizeof(i), &i));
+        check(clEnqueueNDRangeKernel(queues[i], kernel, 1, NULL, &one, NULL, gate ? 1 : 0, gate ? &gate : NULL, NULL));
+        check(gate ? CL_SUCCESS : clFinish(queues[i]));
+    }
+    check(gate ? clSetUserEventStatus(gate, CL_COMPLETE) : CL_SUCCESS);
+    for (cl_uint i = 0; i < count; i++) {
+        check(clFinish(queues[i]));
+    }
+}
+
+/* One after the other they use the same memory for notes, and together they wait for it. */
+static void many_queues_run_kernels_that_are_checked(void **state)
+{
+    static const char text[] = "kernel void count(global int *a, uint i) { a[i]++; }\n";
+    cl_command_queue queues[QUEUES];
+    struct listener l = listener_new(*state);
+    cl_program program = build(&l, text, "-fsanitize=race");
+    cl_mem a = buffer(&l, QUEUES);
+    cl_int error = CL_SUCCESS, numbers[QUEUES];
+    cl_kernel kernel = clCreateKernel(program, "count", &error);
+    check(error);
+    cl_event gate = clCreateUserEvent(l.context, &error);
+    check(error);
+    const uint32_t count = make_queues(&l, queues);
+
+    check(clSetKernelArg(kernel, 0, sizeof(cl_mem), &a));
+    run_in_queues(kernel, queues, count, NULL);
+    run_in_queues(kernel, queues, count, gate);
+    check(clEnqueueReadBuffer(l.queue, a, CL_TRUE, 0, count * sizeof(cl_int), numbers, 0, NULL, NULL));
+    for (uint32_t i = 0; i < count; i++) {
+        assert_int_equal(numbers[i], 2);
+        check(clReleaseCommandQueue(queues[i]));
+    }
+    char *reports = take_reports();
+    assert_string_equal(reports, "");
+    free(reports);
+    check(clReleaseEvent(gate));
+    check(clReleaseKernel(kernel));
+    check(clReleaseMemObject(a));
+    check(clReleaseProgram(program));
+    listener_end(&l);
+}
+
 /* ---- launches beside each other ---- */
 
 enum order {
@@ -1708,6 +1775,7 @@ int main(void)
         cl_test("races through arguments that overlap are reported", races_through_arguments_that_overlap_are_reported),
         cl_test("work-items of smaller groups are named", work_items_of_smaller_groups_are_named),
         cl_test("launches after one another have no race", launches_after_one_another_have_no_race),
+        cl_test("many queues run kernels that are checked", many_queues_run_kernels_that_are_checked),
         cl_test("races between launches that nothing orders are reported",
                 races_between_launches_that_nothing_orders_are_reported),
         cl_test("races of launches with commands of the host are reported",
