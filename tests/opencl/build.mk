@@ -49,24 +49,22 @@ $(eval $(call ppu_script_test,opencl-set,tests/bench/set.py --check,$(BUILD)/pla
 $(eval $(call ppu_script_test,opencl-error-codes,tests/opencl/test_error_codes.py,))
 $(eval $(call ppu_script_test,opencl-entries,tests/opencl/test_entries.py,))
 # In the guest, where clang takes a second to start: some tests by `make test`, all by `make test-guest`, and what clinfo
-# tells in both places. Left out: the kernels of sanitizer; those that enqueue and look for races take more than 20 minutes
-# to compile there.
-CL_GUEST_TESTS := $(filter-out sanitizer,$(CL_TESTS))
+# tells in both places.
 CL_GUEST_SHORT := image_objects il
 # Seconds of those that take more than a few minutes.
-CL_GUEST_LONG := enqueue segments shapes taskq workq
+CL_GUEST_LONG := enqueue sanitizer segments shapes taskq workq
 CL_GUEST_SECONDS := 1800
 # $(call cl_guest_test,NAME)
 define cl_guest_test
 $$(eval $$(call guest_program,opencl-$(1),tests/opencl/test_$(1).c tests/opencl/fixture.c $(CL_TEST_SOURCES_$(1)),$(CL_TEST_CFLAGS) $$(GUEST_OPENCL_HEADERS),$$(GUEST_OPENCL_LIBS) -lOpenCL -lcmocka -pthread -lm))
 $$(call guest_objects,opencl-$(1),tests/opencl/test_$(1).c tests/opencl/fixture.c $(CL_TEST_SOURCES_$(1))): | $(GUEST_TOOLCHAIN)
 endef
-$(foreach t,$(CL_GUEST_TESTS),$(eval $(call cl_guest_test,$(t))))
+$(foreach t,$(CL_TESTS),$(eval $(call cl_guest_test,$(t))))
 TIMEOUT_opencl-guest-suites := 400
 $(eval $(call ppu_script_test,opencl-guest-suites,tests/opencl/guest_suites $(CL_GUEST_SHORT),$(BUILD)/opencl/ppu.icd $(GUEST_READY) guest-opencl $(CL_GUEST_SHORT:%=$(GUEST_DIR)/programs/opencl-%)))
 .PHONY: test-guest
-test-guest: $(BUILD)/opencl/ppu.icd $(GUEST_READY) guest-opencl $(CL_GUEST_TESTS:%=$(GUEST_DIR)/programs/opencl-%) ## run the tests of OpenCL in the guest (an hour)
-	$(Q)tests/opencl/guest_suites $(filter-out $(CL_GUEST_LONG),$(CL_GUEST_TESTS)) $(CL_GUEST_LONG:%=%:$(CL_GUEST_SECONDS))
+test-guest: $(BUILD)/opencl/ppu.icd $(GUEST_READY) guest-opencl $(CL_TESTS:%=$(GUEST_DIR)/programs/opencl-%) ## run the tests of OpenCL in the guest (an hour)
+	$(Q)tests/opencl/guest_suites $(filter-out $(CL_GUEST_LONG),$(CL_TESTS)) $(CL_GUEST_LONG:%=%:$(CL_GUEST_SECONDS))
 TIMEOUT_opencl-guest := 400
 $(eval $(call ppu_script_test,opencl-guest,tests/opencl/test_clinfo.py,$(BUILD)/opencl/ppu.icd $(GUEST_READY) guest-opencl $(GUEST_DIR)/programs/opencl-program))
 TIMEOUT_opencl-tutorial := 550
