@@ -134,7 +134,7 @@ static void close_spaces(cl_context context)
 {
     for (uint32_t i = 0; i < context->device_count; i++) {
         device_queues_end(context, i);
-        print_memories_end(&context->print_memories[i]);
+        print_memories_free(&context->print_memories[i]);
         ppu_context_destroy(context->ppus[i]);
     }
     context->device_count = 0;

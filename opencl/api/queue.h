@@ -53,9 +53,8 @@ struct _cl_command_queue {
     cl_event *open;    /* commands that have not ended */
     size_t open_count, open_room;
     cl_command_queue next_eager;
-    cl_command_queue next_printing;
+    cl_command_queue next_printing; /* that awaits memory to print to (print_memories_await()) */
     bool eager;
-    bool awaits_printing; /* memory for what its next kernel prints (print_memories_await()) */
     bool stopping;
     bool threaded;
     pthread_t thread; /* runs what runs on the host */

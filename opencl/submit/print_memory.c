@@ -20,7 +20,7 @@ static struct print_memory *take_idle(struct print_memories *memories, uint32_t 
     return taken;
 }
 
-static void free_idle(struct print_memories *memories)
+void print_memories_free(struct print_memories *memories)
 {
     while (memories->idle) {
         struct print_memory *memory = memories->idle;
@@ -55,7 +55,7 @@ enum ppu_err print_memory_take(struct print_memories *memories, struct ppu_conte
         err = make(space, bytes, taken);
     }
     if (err != PPU_OK && memories->idle) { /* all of it is too small */
-        free_idle(memories);
+        print_memories_free(memories);
         err = make(space, bytes, taken);
     }
     memories->lent += err == PPU_OK;
@@ -73,18 +73,16 @@ void print_memory_give(struct print_memories *memories, struct print_memory *giv
     while (memories->waiting) {
         cl_command_queue queue = memories->waiting;
 
-        print_memories_forget(memories, queue);
+        memories->waiting = queue->next_printing;
         queue_look_again(queue);
     }
 }
 
 void print_memories_await(struct print_memories *memories, cl_command_queue queue)
 {
-    if (!queue->awaits_printing) {
-        queue->awaits_printing = true;
-        queue->next_printing = memories->waiting;
-        memories->waiting = queue;
-    }
+    print_memories_forget(memories, queue); /* it may wait already */
+    queue->next_printing = memories->waiting;
+    memories->waiting = queue;
 }
 
 void print_memories_forget(struct print_memories *memories, cl_command_queue queue)
@@ -97,10 +95,4 @@ void print_memories_forget(struct print_memories *memories, cl_command_queue que
     if (*link) {
         *link = queue->next_printing;
     }
-    queue->awaits_printing = false;
-}
-
-void print_memories_end(struct print_memories *memories)
-{
-    free_idle(memories);
 }

@@ -37,7 +37,7 @@ void print_memory_give(struct print_memories *memories, struct print_memory *giv
 void print_memories_await(struct print_memories *memories, cl_command_queue queue);
 void print_memories_forget(struct print_memories *memories, cl_command_queue queue);
 
-/* None is lent. */
-void print_memories_end(struct print_memories *memories);
+/* What is not lent. */
+void print_memories_free(struct print_memories *memories);
 
 #endif
