@@ -459,6 +459,42 @@ static void wsync_joins(void **state)
     }
 }
 
+/* Lanes that wait for one another at different places never go on: a fault, with the lanes that came last. */
+static void wsync_that_nobody_comes_to(void **state)
+{
+    static const struct {
+        const char *text;
+        uint32_t threads, insn; /* of the fault */
+        uint32_t lanes;
+    } cases[] = {
+        { "isetp.ltu p0, v0, 8\n@p0 bra low\nwsync\nexit\nlow: wsync\nexit", 32, 4, 0xff },
+        { "isetp.ltu p0, v0, 8\n@p0 bra low\nwsync\nexit\nlow: bar 0\nexit", 32, 2, 0xffffff00 },
+        { "isetp.ltu p0, v0, 8\n@p0 bra low\nbar 0\nexit\nlow: wsync\nexit", 32, 4, 0xff },
+        { "isetp.eq p0, v0, 0\n@p0 bra a\nisetp.eq p0, v0, 1\n@p0 bra b\nisetp.eq p0, v0, 2\n@p0 exit\nwsync\nexit\n"
+          "a: wsync\nexit\nb: yield\nyield\nwsync\nexit",
+          7, 12, 0x2 },
+        { "isetp.eq p0, v0, 40\n@p0 bra a\nwsync\nexit\na: wsync\nexit", 41, 4, 0x100 },
+    };
+    struct rig *rig = *state;
+
+    for (uint32_t i = 0; i < PPU_ARRAY_SIZE(cases); i++) {
+        char text[512];
+
+        snprintf(text, sizeof(text), ".kernel k\nrdsr v0, %%tid.x\n%s\n", cases[i].text);
+        rig_load_text(rig, text);
+        struct ppu_tmd tmd = rig_tmd(rig, "k");
+        tmd.wave = cases[i].threads > 32 ? 64 : 32;
+        rig_shape(&tmd, 1, 1, cases[i].threads, 1);
+        const struct outcome outcome = rig_run(rig, &tmd);
+        assert_true(outcome.faulted);
+        assert_int_equal(outcome.event.kind, PPU_SLOT_KILLED);
+        assert_int_equal(outcome.fault.code, PPU_FAULT_BARRIER);
+        assert_int_equal(outcome.fault.address, PPU_BARRIERS);
+        assert_int_equal(outcome.fault.pc, CODE_VA + tmd.entry + (cases[i].insn + 1) * PPU_INSN_BYTES);
+        assert_int_equal(outcome.fault.lanes, cases[i].lanes);
+    }
+}
+
 static void indirect_branches(void **state)
 {
     uint32_t out[32];
@@ -912,6 +948,8 @@ int main(void)
         { "exit waits for its token, then ends [E3][E12]", exit_tokens, rig_setup_slices, rig_teardown, NULL },
         { "a yield may take the exit token away [E6][E12]", exit_after_a_yield, rig_setup_slices, rig_teardown, NULL },
         { "lanes are together behind a wsync [E6][E11]", wsync_joins, rig_setup_slices, rig_teardown, NULL },
+        { "lanes that wait for one another at different places are a fault [E6]", wsync_that_nobody_comes_to,
+          rig_setup_slices, rig_teardown, NULL },
         { "lanes that yield at one place go on together [E6]", yields_merge, rig_setup_slices, rig_teardown, NULL },
         { "tokens that lanes wait for are not dropped [E5]", drops_stop_at_those_who_wait, rig_setup_slices,
           rig_teardown, NULL },

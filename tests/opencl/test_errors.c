@@ -315,41 +315,61 @@ static void CL_CALLBACK keep_notice(const char *text, const void *info, size_t b
     snprintf(user, NOTICE_BYTES, "%s", text);
 }
 
-/* The program that wants to be told hears which command failed, where, and why. */
-static void a_fault_is_told(void **state)
+static const struct {
+    const char *text;
+    size_t items;
+    const char *begin, *where; /* of the notice */
+} faults[] = {
+    { "kernel void k(global int *o) { o[1L << 40] = 1; }", 1,
+      "clEnqueueNDRangeKernel: run a kernel: address is not mapped in this context (UNMAPPED): "
+      "write at virtual address 0x",
+      "; CTA (0, 0, 0), warp 0, lanes 0x00000001; pc 0x" },
+    { "kernel void k(global int *o)\n"
+      "{ if (get_local_id(0) & 1) { sub_group_barrier(CLK_GLOBAL_MEM_FENCE); o[1]++; }\n"
+      "  else { sub_group_barrier(CLK_GLOBAL_MEM_FENCE); o[0]++; } }",
+      8, "clEnqueueNDRangeKernel: run a kernel: barrier used in a way that cannot complete (BARRIER): ",
+      "; CTA (0, 0, 0), warp 0, lanes 0x000000" },
+};
+
+static void run_that_faults(cl_context context, cl_command_queue queue, const char *text, size_t items)
 {
-    static const char begin[] =
-        "clEnqueueNDRangeKernel: run a kernel: address is not mapped in this context (UNMAPPED): "
-        "write at virtual address 0x";
-    struct fixture *f = *state;
-    const char *text = "kernel void k(global int *o) { o[1L << 40] = 1; }";
-    static char notice[NOTICE_BYTES];
-    const size_t one = 1;
     cl_int error = CL_SUCCESS;
 
-    cl_context context = clCreateContext(NULL, 1, &f->device, keep_notice, notice, &error);
-    check(error);
-    cl_command_queue queue = clCreateCommandQueueWithProperties(context, f->device, NULL, &error);
-    check(error);
     cl_program program = clCreateProgramWithSource(context, 1, &text, NULL, &error);
     check(error);
-    check(clBuildProgram(program, 0, NULL, NULL, NULL, NULL));
+    check(clBuildProgram(program, 0, NULL, "-cl-std=CL3.0", NULL, NULL));
     cl_kernel kernel = clCreateKernel(program, "k", &error);
     check(error);
     cl_mem buffer = clCreateBuffer(context, 0, 64, NULL, &error);
     check(error);
     check(clSetKernelArg(kernel, 0, sizeof(buffer), &buffer));
-    check(clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &one, NULL, 0, NULL, NULL));
+    check(clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &items, &items, 0, NULL, NULL));
     clFinish(queue);
-    if (strncmp(notice, begin, strlen(begin)) != 0 ||
-        !strstr(notice, "; CTA (0, 0, 0), warp 0, lanes 0x00000001; pc 0x")) {
-        fail_msg("\"%s\" does not name command, cause and place", notice);
-    }
     check(clReleaseMemObject(buffer));
     check(clReleaseKernel(kernel));
     check(clReleaseProgram(program));
-    check(clReleaseCommandQueue(queue));
-    check(clReleaseContext(context));
+}
+
+/* The program that wants to be told hears which command failed, where, and why. */
+static void a_fault_is_told(void **state)
+{
+    struct fixture *f = *state;
+
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(faults); i++) {
+        static char notice[NOTICE_BYTES];
+        cl_int error = CL_SUCCESS;
+
+        cl_context context = clCreateContext(NULL, 1, &f->device, keep_notice, notice, &error);
+        check(error);
+        cl_command_queue queue = clCreateCommandQueueWithProperties(context, f->device, NULL, &error);
+        check(error);
+        run_that_faults(context, queue, faults[i].text, faults[i].items);
+        if (strncmp(notice, faults[i].begin, strlen(faults[i].begin)) != 0 || !strstr(notice, faults[i].where)) {
+            fail_msg("\"%s\" does not name command, cause and place", notice);
+        }
+        check(clReleaseCommandQueue(queue));
+        check(clReleaseContext(context));
+    }
 }
 
 /* ---- time limits ---- */

@@ -14,6 +14,8 @@
 #include "qemu-device/core/engine/subvector.h"
 #include "qemu-device/core/memory/guest_mem.h"
 #include "qemu-device/core/regs.h"
+#include "qemu-device/core/sm/code.h"
+#include "qemu-device/core/sm/decode.h"
 #include "qemu-device/core/sm/exec.h"
 #include "qemu-device/core/sm/lane_rows.h"
 #include "qemu-device/core/sm/lanes.h"
@@ -567,13 +569,49 @@ static enum step yield(struct exec *x, const struct lanes *mask)
     return lanes_any(&yielding) ? yield_lanes(x, &yielding, x->w->pc + 1) : STEP_NEXT;
 }
 
+/* True when some lane can only go on behind the one that executes this, which waits for it: nobody ever goes on. */
+static bool meets_nobody(const struct exec *x, const struct lanes *mask)
+{
+    const struct warp *w = x->w;
+    const struct lanes others = lanes_without(&w->live, mask);
+    const struct lanes behind = lanes_and(&others, &w->active);
+    bool elsewhere = false;
+
+    if (lanes_any(&behind)) {
+        return false;
+    }
+    LANES_EACH(&others, lane)
+    {
+        if (w->reason[lane] == PPU_TOKEN_YIELD && w->wait_pc[lane] == w->pc) {
+            continue;
+        }
+        if (w->reason[lane] != PPU_REASON_BARRIER) {
+            const struct code_insn *code = decode_known(x->sm, x->task, w->wait_pc[lane]);
+
+            if (w->reason[lane] != PPU_TOKEN_YIELD || !code || code->insn.op != PPU_OP_WSYNC) {
+                return false;
+            }
+        }
+        elsewhere = true;
+    }
+    return elsewhere;
+}
+
 /* WSYNC: those that come first yield until the last one is here. */
 static enum step meet(struct exec *x, const struct lanes *mask)
 {
+    const uint32_t pass = lanes_first(mask) / PPU_LANES;
+
     if (x->w->segment.on) {
         return engine_insn_fault(x, PPU_FAULT_SUBVECTOR, mask);
     }
-    return lanes_equal(mask, &x->w->live) ? STEP_NEXT : yield_lanes(x, mask, x->w->pc);
+    if (lanes_equal(mask, &x->w->live)) {
+        return STEP_NEXT;
+    }
+    if (meets_nobody(x, mask)) {
+        return engine_fault(x, PPU_FAULT_BARRIER, PPU_ACCESS_READ, PPU_BARRIERS, pass, mask->m[pass]);
+    }
+    return yield_lanes(x, mask, x->w->pc);
 }
 
 /* True: the n-th turn of some lane. */
