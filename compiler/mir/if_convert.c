@@ -10,6 +10,7 @@
  * that does not part it costs itself.
  */
 #define MAX_PARTING 8u
+#define MAX_BETWEEN 32u /* the same, between barriers: code without a branch is what the engine translates there */
 #define MAX_TOGETHER 2u
 #define MAX_REST 6u    /* of a thread that ends otherwise, or before it does: all that parts the warp then is an exit */
 #define MAX_BLOCKS 16u /* of a region */
@@ -19,6 +20,7 @@ struct counted {
     struct mir_counts of;
     uint32_t regs;
     uint32_t *branches; /* of each block, that were in it */
+    bool *meets;        /* of each loop, and of what is in none: it has a barrier, those in it aside */
 };
 
 /* What is known of a block that may be moved. */
@@ -120,7 +122,7 @@ static bool take_side(struct region *r, uint32_t block, const struct counted *co
 {
     const uint32_t insns = r->insns + r->mir->blocks[block].count;
 
-    if (r->sides == MAX_BLOCKS || insns > MAX_PARTING * MAX_BLOCKS || !may_be_side(r, block)) {
+    if (r->sides == MAX_BLOCKS || insns > MAX_BETWEEN * MAX_BLOCKS || !may_be_side(r, block)) {
         return false;
     }
     r->side[r->sides++] = (struct side){ .block = block };
@@ -255,7 +257,15 @@ static bool find_region(struct region *r, const struct counted *counts)
     return (!r->may_end || (r->exit != FLOW_NONE && r->insns != 0)) && owns_tokens(r) && waits_alike(r);
 }
 
-static bool worth_it(const struct region *r)
+/* What is counted in `meets` for the block. */
+static uint32_t loop_of(const struct flow *flow, uint32_t block)
+{
+    const uint32_t loop = flow->blocks[block].loop;
+
+    return loop == FLOW_NONE ? flow->loop_count : loop;
+}
+
+static bool worth_it(const struct region *r, const struct counted *counts)
 {
     const struct flow *flow = r->mir->flow;
 
@@ -267,7 +277,8 @@ static bool worth_it(const struct region *r)
     const bool parting = r->parting || flow_has_token(flow, r->head) || !flow->convergent[r->head];
     const bool divergent = !flow->divergent || flow->divergent[r->head];
     const bool rest = (r->exit != FLOW_NONE && divergent) || (flow->ends && flow->ends[r->join]);
-    const uint32_t most = parting ? MAX_PARTING : rest ? MAX_REST : MAX_TOGETHER;
+    const uint32_t most_parting = counts->meets[loop_of(flow, r->head)] ? MAX_BETWEEN : MAX_PARTING;
+    const uint32_t most = parting ? most_parting : rest ? MAX_REST : MAX_TOGETHER;
 
     /* A debugger steps through the ways that the source has. */
     return r->insns <= r->branches * most && (r->branches == 1 || !compilation_keeps_variables(r->mir->compilation));
@@ -628,21 +639,33 @@ static void convert(struct region *r, struct counted *counts)
     r->live->out[r->head] = r->live->in[r->join];
 }
 
+static void find_barriers(const struct mir *mir, struct counted *counts)
+{
+    for (uint32_t b = 0; b < mir->flow->count; b++) {
+        const struct mir_block *block = &mir->blocks[b];
+        for (uint32_t i = 0; i < block->count; i++) {
+            counts->meets[loop_of(mir->flow, b)] |= block->insns[i].code.op == PPU_OP_BAR;
+        }
+    }
+}
+
 bool if_convert(struct mir *mir)
 {
     bool all = true;
 
     struct counted counts = { mir_counts_new(mir), mir->reg_count,
-                              arena_new(&mir->compilation->arena, uint32_t, mir->flow->count) };
+                              arena_new(&mir->compilation->arena, uint32_t, mir->flow->count),
+                              arena_new(&mir->compilation->arena, bool, mir->flow->loop_count + 1) };
 
     mir_count(mir, &counts.of);
+    find_barriers(mir, &counts);
     struct liveness live = liveness_find(mir);
     /* Later blocks first: an inner branch makes the side of an outer one short, or keeps it apart. */
     for (uint32_t b = mir->flow->count; b-- != 0;) {
         bool done = false;
         for (uint32_t may_end = 0; may_end < 2 && !done; may_end++) {
             struct region region = { .mir = mir, .live = &live, .head = b, .may_end = may_end, .exit = FLOW_NONE };
-            done = find_region(&region, &counts) && worth_it(&region);
+            done = find_region(&region, &counts) && worth_it(&region, &counts);
             if (done) {
                 convert(&region, &counts);
             }
