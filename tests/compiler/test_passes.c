@@ -291,6 +291,7 @@ int main(void)
         TEST("param_loads", "param-loads: neighbouring parameters"),
         TEST("if_convert", "if-convert: short sides"),
         TEST("if_convert_ways", "if-convert: ways that part twice"),
+        TEST("if_convert_barrier", "if-convert: longer sides between barriers"),
         TEST("if_convert_exit", "if-convert: threads that end before others"),
         TEST("duplicate_ends", "duplicate-ends: the short way of several"),
         TEST("schedule", "schedule: loads"),

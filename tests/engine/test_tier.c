@@ -674,6 +674,24 @@ static void segments(void **state)
     }
 }
 
+/* Behind a load of what a unit may have stored lies another unit, which is entered as if a barrier stood there. */
+static void segments_in_parts(void **state)
+{
+    static const char text[] =
+        SEGMENTS "lds.b32 v8, [v2+4]\nmul v9, v8, 3\nadd v9, v9, v1\nxor v8, v8, v9\nsts.b32 v9, [v2+2048]\n"
+                 "xor v4, v1, 3\nshl v4, v4, 2\nisetp.lt p0, v1, 100\nmov v10, v1\n@p0 lds.b32 v10, [v4+1024]\n"
+                 "mul v10, v10, 5\nadd v8, v8, v10\nxor v9, v9, v8\n@!p0 sts.b32 v9, [v2]\n"
+                 "lds.b32 v11, [v4+1024]\nadd v9, v9, v11\nmul v11, v11, v8\nadd v8, v8, v11\nxor v9, v9, v11\n" KEEP;
+    struct pair *p = *state;
+
+    for (uint32_t wave = PPU_LANES; wave <= PPU_MAX_WAVE; wave *= 2) {
+        const uint64_t before = translations(p);
+        compare(p, text, wave, (uint32_t[3]){ 200, 1, 1 }, 8);
+        compare(p, text, wave, (uint32_t[3]){ 256, 1, 1 }, 8);
+        assert_true(translations(p) >= before + 4); /* what the warp begins with, and three parts behind the barrier */
+    }
+}
+
 /* A kernel in two parts; between them stands an instruction that nothing else has: alike units share a translation. */
 struct parts {
     const char *begin, *end;
@@ -1418,6 +1436,7 @@ int main(void)
         { "straight code for rows is made first, that for lanes anywhere when it is wanted [A8]", rows_come_first,
           setup, teardown, NULL },
         { "what lies between barriers is translated by itself [A7][A8]", segments, setup, teardown, NULL },
+        { "in parts, where it loads what it may have stored [A7][A8]", segments_in_parts, setup, teardown, NULL },
         { "what goes from one page of code to the next is translated", across_pages, setup, teardown, NULL },
         { "and faults as it does there [A7][A8]", segments_fault, setup, teardown, NULL },
         { "indexes that wrap lead back [D1]", wrapped_indexes, setup, teardown, NULL },

@@ -17,9 +17,10 @@ struct tier_translation;
 #define TIER_HEADS 512u     /* a power of two; as many as a page has instructions (code.h) */
 #define TIER_LOOPS 4u       /* that are known where a program comes to them from before */
 #define HEAD_TRIALS 64u
-#define HEAD_FIRST_LOOK 256u /* instructions before a translation that the device has is looked for */
-#define HEAD_LEAST 16u       /* instructions of an entry, on the average: fewer do not pay */
-#define HEAD_GOOD 24u        /* what an entry of straight code counts when it did something: two of three must */
+#define HEAD_FIRST_LOOK 256u  /* instructions before a translation that the device has is looked for */
+#define HEAD_LEAST 16u        /* instructions of an entry, on the average: fewer do not pay */
+#define HEAD_SEGMENT_LEAST 4u /* instructions between barriers that may pay */
+#define HEAD_GOOD 24u         /* what an entry of straight code counts when it did something: two of three must */
 #define HEAD_MISSES (HEAD_TRIALS / 3 + 1) /* entries that did nothing, until code for lanes anywhere is asked for */
 
 /* What the code of a unit is. */
