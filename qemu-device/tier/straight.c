@@ -509,12 +509,14 @@ static void write_passes(struct straight *s)
 {
     struct writer *const t = s->t;
     LLVMBasicBlockRef before = LLVMGetInsertBlock(t->builder), body = write_block(t), next = write_block(t);
-    LLVMBasicBlockRef behind = write_block(t);
+    LLVMBasicBlockRef some = write_block(t), behind = write_block(t);
 
     LLVMBuildBr(t->builder, body);
     write_at(t, body);
     s->pass = LLVMBuildPhi(t->builder, t->i64, "");
-    s->alive = LLVMConstAllOnes(t->i32);
+    s->alive = write_load(t, t->i32, pass_word(s, write_field(t, t->w, offsetof(struct warp, active))));
+    LLVMBuildCondBr(t->builder, LLVMBuildICmp(t->builder, LLVMIntEQ, s->alive, write_i32(t, 0), ""), next, some);
+    write_at(t, some);
     for (uint32_t i = 0; i < STRAIGHT_CHUNKS; i++) {
         LLVMValueRef first = LLVMBuildMul(t->builder, s->pass, write_i64(t, STRAIGHT_CHUNKS), "");
         s->chunk[i].t = t;
@@ -556,7 +558,8 @@ static LLVMValueRef writers_of(const struct straight *s, uint32_t reg, uint32_t 
     return LLVMBuildBitCast(t->builder, bits, t->mask, "");
 }
 
-static void put_lanes(const struct straight *s, uint32_t reg)
+/* `all`: every lane of the wave has written it. */
+static void put_lanes(const struct straight *s, uint32_t reg, bool all)
 {
     const struct writer *const t = s->t;
     LLVMValueRef from = s->reg[reg];
@@ -565,7 +568,7 @@ static void put_lanes(const struct straight *s, uint32_t reg)
     for (uint32_t i = 0; i < t->unit->wave / TIER_CHUNK; i++) {
         const uint64_t at = i * TIER_CHUNK * sizeof(uint32_t);
         LLVMValueRef own = write_load(t, t->lanes, write_field(t, from, at));
-        if (s->exit_count != 0) { /* else all lanes have gone on */
+        if (!all) {
             LLVMValueRef old = write_load(t, t->lanes, write_field(t, to, at));
             own = LLVMBuildSelect(t->builder, writers_of(s, reg, i), own, old, "");
         }
@@ -586,17 +589,45 @@ static void put_set(const struct straight *s, LLVMValueRef from, LLVMValueRef to
     }
 }
 
+/* The lanes of the wave that go on are all that there are; i1. */
+static LLVMValueRef all_go_on(const struct straight *s)
+{
+    const struct writer *const t = s->t;
+    LLVMValueRef common = LLVMConstAllOnes(t->i32);
+
+    for (uint32_t pass = 0; pass < s->passes; pass++) {
+        LLVMValueRef alive = write_load(t, t->i32, write_field(t, s->alive_at_end, pass * sizeof(uint32_t)));
+        common = LLVMBuildAnd(t->builder, common, alive, "");
+    }
+    return LLVMBuildICmp(t->builder, LLVMIntEQ, common, LLVMConstAllOnes(t->i32), "");
+}
+
+static void put_all_lanes(const struct straight *s, bool all)
+{
+    for (uint32_t reg = 0; reg < PPU_MAX_VREGS; reg++) {
+        if (s->reg[reg]) {
+            put_lanes(s, reg, all);
+        }
+    }
+}
+
 /* Registers that lanes go on with. */
 static void put_registers(const struct straight *s)
 {
-    const struct writer *const t = s->t;
+    struct writer *const t = s->t;
+    LLVMBasicBlockRef all = write_block(t), some = write_block(t), on = write_block(t);
     uint32_t keeps = UINT32_MAX;
 
-    for (uint32_t reg = 0; reg < PPU_MAX_VREGS; reg++) {
-        if (s->reg[reg]) {
-            put_lanes(s, reg);
-            keeps &= reg < EXEC_STEADY ? ~(1u << reg) : UINT32_MAX;
-        }
+    LLVMBuildCondBr(t->builder, all_go_on(s), all, some);
+    write_at(t, all);
+    put_all_lanes(s, true);
+    LLVMBuildBr(t->builder, on);
+    write_at(t, some);
+    put_all_lanes(s, false);
+    LLVMBuildBr(t->builder, on);
+    write_at(t, on);
+    for (uint32_t reg = 0; reg < EXEC_STEADY; reg++) {
+        keeps &= s->reg[reg] ? ~(1u << reg) : UINT32_MAX;
     }
     for (uint32_t pred = 0; pred < PPU_PREDS; pred++) {
         if (s->pred[pred]) {

@@ -674,13 +674,50 @@ static void segments(void **state)
     }
 }
 
+/* How often straight code was entered by the task that ran last and did something, of the first entries of each. */
+static uint64_t straight_entries(const struct pair *p)
+{
+    const struct sm_pool *const pool = *core_sm_pool(p->tier->board->core);
+    uint64_t executed = 0;
+
+    for (uint32_t sm = 0; sm < pool->sms; sm++) {
+        for (uint32_t i = 0; i < TIER_HEADS; i++) {
+            const struct tier_head *const head = &pool->sm[sm].heads->head[i];
+            executed += head->code && head->straight != TIER_LOOP ? head->executed : 0;
+        }
+    }
+    return executed / HEAD_GOOD;
+}
+
+/* Warps that have not as many threads as lanes enter it, too: nothing of what they have not is read or written. */
+static void warps_that_are_not_full(void **state)
+{
+    static const uint32_t threads[] = { 1, 15, 31, 40, 65, 100, 127 };
+    struct pair *p = *state;
+
+    for (uint32_t i = 0; i < PPU_ARRAY_SIZE(straight_kernels) + PPU_ARRAY_SIZE(segment_kernels); i++) {
+        const uint32_t segment = i - PPU_ARRAY_SIZE(straight_kernels);
+        const bool straight = i < PPU_ARRAY_SIZE(straight_kernels);
+        uint64_t entries = 0;
+
+        for (uint32_t n = 0; n < PPU_ARRAY_SIZE(threads); n++) {
+            compare(p, straight ? straight_kernels[i] : segment_kernels[segment], PPU_MAX_WAVE,
+                    (uint32_t[3]){ threads[n], 1, 1 }, 12);
+            entries += straight_entries(p);
+        }
+        printf("# %s %u: %lu entries\n", straight ? "straight" : "segments", straight ? i : segment,
+               (unsigned long)entries);
+        assert_true(entries != 0);
+    }
+}
+
 /* Behind a load of what a unit may have stored lies another unit, which is entered as if a barrier stood there. */
 static void segments_in_parts(void **state)
 {
     static const char text[] =
         SEGMENTS "lds.b32 v8, [v2+4]\nmul v9, v8, 3\nadd v9, v9, v1\nxor v8, v8, v9\nsts.b32 v9, [v2+2048]\n"
                  "xor v4, v1, 3\nshl v4, v4, 2\nisetp.lt p0, v1, 100\nmov v10, v1\n@p0 lds.b32 v10, [v4+1024]\n"
-                 "mul v10, v10, 5\nadd v8, v8, v10\nxor v9, v9, v8\n@!p0 sts.b32 v9, [v2]\n"
+                 "mul v10, v10, 5\nadd v8, v8, v10\nxor v9, v9, v8\nadd v8, v8, v9\n@!p0 sts.b32 v9, [v2]\n"
                  "lds.b32 v11, [v4+1024]\nadd v9, v9, v11\nmul v11, v11, v8\nadd v8, v8, v11\nxor v9, v9, v11\n" KEEP;
     struct pair *p = *state;
 
@@ -1436,6 +1473,7 @@ int main(void)
         { "straight code for rows is made first, that for lanes anywhere when it is wanted [A8]", rows_come_first,
           setup, teardown, NULL },
         { "what lies between barriers is translated by itself [A7][A8]", segments, setup, teardown, NULL },
+        { "warps that are not full enter straight code", warps_that_are_not_full, setup, teardown, NULL },
         { "in parts, where it loads what it may have stored [A7][A8]", segments_in_parts, setup, teardown, NULL },
         { "what goes from one page of code to the next is translated", across_pages, setup, teardown, NULL },
         { "and faults as it does there [A7][A8]", segments_fault, setup, teardown, NULL },

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct dist_task;
+#include "qemu-device/core/dist/task.h"
 
 /* A CTA handed to an SM. */
 #define DIST_NO_SAVE UINT32_MAX
@@ -22,5 +22,23 @@ struct dist_cta {
     bool saved;             /* it has begun, and its state is in that place or those chunks */
     bool left;              /* it has ended, and its room on the SM is free again; nobody has been told yet */
 };
+
+/* Says where along a dimension of its task it is: the CTAs of a queue task are all at its beginning. */
+static inline uint32_t dist_cta_at(const struct dist_cta *cta, uint32_t dim)
+{
+    return cta->task->tmd.kind == PPU_TMD_GRID ? cta->id[dim] : 0;
+}
+
+/* True when it has as many threads as a CTA of its task can have. */
+static inline bool dist_cta_is_whole(const struct dist_cta *cta)
+{
+    const struct ppu_tmd *const tmd = &cta->task->tmd;
+    bool whole = true;
+
+    for (uint32_t dim = 0; cta->task->ragged && dim < 3; dim++) {
+        whole = whole && ppu_tmd_size(tmd, dim, dist_cta_at(cta, dim)) == tmd->cta[dim];
+    }
+    return whole;
+}
 
 #endif

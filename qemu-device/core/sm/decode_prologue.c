@@ -57,7 +57,7 @@ struct prologue decode_prologue(const struct sm *sm, const struct dist_task *tas
     struct prologue prologue = { 0, 0, 0 };
     const struct code_insn *code;
 
-    if (task->ragged || task->cta_threads % task->tmd.wave != 0 || (task->tmd.flags & PPU_TMD_SUBVECTOR)) {
+    if (task->cta_threads % task->tmd.wave != 0 || (task->tmd.flags & PPU_TMD_SUBVECTOR)) {
         return prologue;
     }
     for (uint32_t pc = task->tmd.entry / PPU_INSN_BYTES; (code = decode_known(sm, task, pc)); pc++) {

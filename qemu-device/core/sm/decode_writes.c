@@ -62,7 +62,7 @@ bool decode_writes_first(const struct sm *sm, const struct dist_task *task)
     struct set written = { { 0 } };
     const struct code_insn *code;
 
-    if (task->ragged || task->cta_threads % task->tmd.wave != 0 || task->tmd.shared_vregs != 0 ||
+    if (task->cta_threads % task->tmd.wave != 0 || task->tmd.shared_vregs != 0 ||
         (task->tmd.flags & PPU_TMD_SUBVECTOR)) {
         return false;
     }

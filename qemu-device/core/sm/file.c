@@ -192,16 +192,18 @@ void sm_file_take(struct sm *sm, struct sm_cta *cta)
 
     /* What is executed again must find the same, also where nobody reads it. */
     const uint64_t start = sm->core->debug.history ? UINT64_MAX : task->start;
+    const uint64_t start_of_vregs = dist_cta_is_whole(&cta->cta) ? start : UINT64_MAX;
 
     take_block(sm, SM_FILE_VREGS, &cta->block[SM_FILE_VREGS], (size_t)task->cta_vregs[cta->cta.wide] * sizeof(uint32_t),
-               start);
+               start_of_vregs);
     take_block(sm, SM_FILE_SHARED, &cta->block[SM_FILE_SHARED], task->tmd.shared_bytes, start);
     take_block(sm, SM_FILE_TOKENS, &cta->block[SM_FILE_TOKENS], task->cta_tokens, start);
 }
 
 void sm_file_renew(struct sm *sm, const struct sm_cta *cta)
 {
-    const bool written = sm->program.start == cta->cta.task->start && sm->program.writes_first;
+    const bool written =
+        sm->program.start == cta->cta.task->start && sm->program.writes_first && dist_cta_is_whole(&cta->cta);
 
     for (uint32_t id = 0; id < SM_FILE_OWN; id++) {
         if (id != SM_FILE_VREGS || !written) {

@@ -29,13 +29,44 @@ static bool is_short(const struct sm *sm)
     return sm->program.cta_insns != 0 && sm->program.cta_insns <= SHORT_INSNS;
 }
 
-/* A CTA that begins now, of a program that is known, with warps that all have all lanes. */
+/* A CTA that begins now, of a program that is known. */
 static bool is_plain(const struct sm *sm, const struct dist_cta *cta)
 {
     const struct dist_task *const task = cta->task;
 
-    return !cta->saved && task->start == sm->program.start && !task->ragged && task->width != DIST_EITHER &&
-           task->cta_threads % task->tmd.wave == 0 && (task->tmd.flags & PPU_TMD_SUBVECTOR) == 0;
+    return !cta->saved && task->start == sm->program.start && task->width != DIST_EITHER &&
+           (task->tmd.flags & PPU_TMD_SUBVECTOR) == 0;
+}
+
+/* All lanes of its warps have a thread. */
+static bool has_full_warps(const struct dist_cta *cta)
+{
+    return cta->task->cta_threads % cta->task->tmd.wave == 0 && dist_cta_is_whole(cta);
+}
+
+/* Takes CTAs, at most so many; those whose warps are full come first. */
+static void take_ctas(struct sm *sm, struct sm_lot *lot, uint32_t most)
+{
+    struct dist_cta other[SM_LOT_CTAS];
+    uint32_t others = 0;
+
+    lot->count = most != 0 ? sm_ask_for_ctas(sm, &lot->room, most, lot->cta) : 0;
+    lot->full = 0;
+    for (uint32_t i = 0; i < lot->count; i++) {
+        if (has_full_warps(&lot->cta[i])) {
+            lot->cta[lot->full++] = lot->cta[i];
+        } else {
+            other[others++] = lot->cta[i];
+        }
+    }
+    for (uint32_t i = 0; i < others; i++) {
+        lot->cta[lot->full + i] = other[i];
+    }
+}
+
+static bool runs_on(const struct sm *sm, const struct sm_lot *lot)
+{
+    return lot->count != 0 && lot->cta[0].task == lot->task && is_plain(sm, &lot->cta[0]);
 }
 
 bool sm_lot_next(struct sm *sm, struct sm_lot *lot, uint32_t budget)
@@ -44,8 +75,8 @@ bool sm_lot_next(struct sm *sm, struct sm_lot *lot, uint32_t budget)
     const uint32_t several = PPU_MIN(budget, MOST_INSNS) / insns;
     const uint32_t most = PPU_MIN(PPU_MAX(several, budget >= insns ? 1u : 0u), SM_LOT_CTAS);
 
-    lot->count = most != 0 && !sm_attention(sm) ? sm_ask_for_ctas(sm, &lot->room, most, lot->cta) : 0;
-    return lot->count != 0 && lot->cta[0].task == lot->task && is_plain(sm, &lot->cta[0]);
+    take_ctas(sm, lot, sm_attention(sm) ? 0 : most);
+    return runs_on(sm, lot);
 }
 
 void sm_lot_place(struct sm *sm, const struct sm_lot *lot, uint32_t first)
@@ -65,7 +96,8 @@ static uint32_t run_lots(struct sm *sm, struct sm_lot *lot, uint32_t budget)
     uint32_t executed = 0;
 
     lot->cta_insns = sm_whole_insns(sm, lot->task);
-    if (sm->program.straight.ends && budget >= lot->cta_insns && sm_run_whole(sm, lot, budget, &executed)) {
+    if (sm->program.straight.ends && lot->full != 0 && budget >= lot->cta_insns &&
+        sm_run_whole(sm, lot, budget, &executed)) {
         return executed;
     }
     if (is_short(sm)) {
@@ -87,12 +119,12 @@ uint32_t sm_run_lots(struct sm *sm, uint32_t budget)
     sm->next_warp = 0;
     sm_file_find_tokens(sm);
     lot.room = sm_room(sm);
-    lot.count = sm_ask_for_ctas(sm, &lot.room, 1, lot.cta);
-    lot.task = lot.cta[0].task;
-    if (!lot.task) {
+    take_ctas(sm, &lot, 1);
+    if (lot.count == 0) {
         return 0;
     }
-    if (is_plain(sm, &lot.cta[0])) {
+    lot.task = lot.cta[0].task;
+    if (runs_on(sm, &lot)) {
         return run_lots(sm, &lot, budget);
     }
     sm_lot_place(sm, &lot, 0);

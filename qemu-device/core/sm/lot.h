@@ -20,6 +20,7 @@ struct sm_lot {
     struct dist_room room; /* of the SM without CTAs */
     uint32_t cta_insns;    /* warp instructions that one is expected to execute, at most */
     uint32_t count;
+    uint32_t full; /* of them, the first ones: all lanes of their warps have a thread */
     struct dist_cta cta[SM_LOT_CTAS];
 };
 

@@ -11,9 +11,9 @@
 
 /* Keeps what is known of a task's program when a CTA of it has ended. */
 struct program {
-    uint64_t start; /* dist_task.start; 0: of none */
-    bool writes_first;
-    struct prologue prologue;
+    uint64_t start;           /* dist_task.start; 0: of none */
+    bool writes_first;        /* in CTAs that are whole */
+    struct prologue prologue; /* of warps of such CTAs */
     struct program_straight straight;
     bool whole;         /* its straight code was entered, and a translation of it ends each warp */
     uint32_t cta_insns; /* of the CTA that ended last */

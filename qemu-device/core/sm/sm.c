@@ -208,8 +208,7 @@ static void cta_start(struct sm *sm, struct sm_cta *cta)
     const struct dist_task *task = cta->cta.task;
 
     for (uint32_t dim = 0; dim < 3; dim++) {
-        const uint32_t at = task->tmd.kind == PPU_TMD_GRID ? cta->cta.id[dim] : 0;
-        cta->size[dim] = ppu_tmd_size(&task->tmd, dim, at);
+        cta->size[dim] = ppu_tmd_size(&task->tmd, dim, dist_cta_at(&cta->cta, dim));
     }
     cta->warps_left = 0;
     for (uint32_t number = 0; number < task->cta_warps; number++) {

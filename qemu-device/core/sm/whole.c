@@ -111,15 +111,16 @@ static void place_rest(const struct lent *lent, uint32_t ended)
 /* Runs CTAs to their end, until one does not come to it; returns how many did. */
 static uint32_t run_ctas(const struct lent *lent, const struct sm_lot *lot, uint32_t *executed, uint32_t *ended_warps)
 {
-    for (uint32_t i = 0; i < lot->count; i++) {
+    for (uint32_t i = 0; i < lot->full; i++) {
         lent->cta->cta = lot->cta[i];
         *ended_warps = run_warps(lent, executed);
         if (*ended_warps != lent->task->cta_warps) {
             return i;
         }
+        *ended_warps = 0;
         end_cta(lent);
     }
-    return lot->count;
+    return lot->full;
 }
 
 /*
@@ -130,16 +131,15 @@ static void run_all(const struct lent *lent, struct sm_lot *lot, uint32_t budget
 {
     struct sm *const sm = lent->sm;
     const bool wide = lot->cta[0].wide;
-    uint32_t ended_warps, done;
+    uint32_t ended_warps = 0, done;
 
     sm_count_room(sm, lent->task, wide, 1);
     do {
-        ended_warps = 0;
         done = run_ctas(lent, lot, executed, &ended_warps);
         if (done != lot->count) {
-            break;
+            break; /* at one that did not end, or whose warps are not full */
         }
-        done = ended_warps = 0;
+        done = 0;
     } while (sm_lot_next(sm, lot, budget - PPU_MIN(*executed, budget)));
     sm_count_room(sm, lent->task, wide, UINT32_MAX);
     if (ended_warps != 0) {
