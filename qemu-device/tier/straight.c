@@ -509,14 +509,18 @@ static void write_passes(struct straight *s)
 {
     struct writer *const t = s->t;
     LLVMBasicBlockRef before = LLVMGetInsertBlock(t->builder), body = write_block(t), next = write_block(t);
-    LLVMBasicBlockRef some = write_block(t), behind = write_block(t);
+    LLVMBasicBlockRef behind = write_block(t);
 
     LLVMBuildBr(t->builder, body);
     write_at(t, body);
     s->pass = LLVMBuildPhi(t->builder, t->i64, "");
-    s->alive = write_load(t, t->i32, pass_word(s, write_field(t, t->w, offsetof(struct warp, active))));
-    LLVMBuildCondBr(t->builder, LLVMBuildICmp(t->builder, LLVMIntEQ, s->alive, write_i32(t, 0), ""), next, some);
-    write_at(t, some);
+    s->alive = LLVMConstAllOnes(t->i32);
+    if (s->in_part) {
+        LLVMBasicBlockRef some = write_block(t);
+        s->alive = write_load(t, t->i32, pass_word(s, write_field(t, t->w, offsetof(struct warp, active))));
+        LLVMBuildCondBr(t->builder, LLVMBuildICmp(t->builder, LLVMIntEQ, s->alive, write_i32(t, 0), ""), next, some);
+        write_at(t, some);
+    }
     for (uint32_t i = 0; i < STRAIGHT_CHUNKS; i++) {
         LLVMValueRef first = LLVMBuildMul(t->builder, s->pass, write_i64(t, STRAIGHT_CHUNKS), "");
         s->chunk[i].t = t;
@@ -558,8 +562,7 @@ static LLVMValueRef writers_of(const struct straight *s, uint32_t reg, uint32_t 
     return LLVMBuildBitCast(t->builder, bits, t->mask, "");
 }
 
-/* `all`: every lane of the wave has written it. */
-static void put_lanes(const struct straight *s, uint32_t reg, bool all)
+static void put_lanes(const struct straight *s, uint32_t reg)
 {
     const struct writer *const t = s->t;
     LLVMValueRef from = s->reg[reg];
@@ -568,7 +571,7 @@ static void put_lanes(const struct straight *s, uint32_t reg, bool all)
     for (uint32_t i = 0; i < t->unit->wave / TIER_CHUNK; i++) {
         const uint64_t at = i * TIER_CHUNK * sizeof(uint32_t);
         LLVMValueRef own = write_load(t, t->lanes, write_field(t, from, at));
-        if (!all) {
+        if (s->exit_count != 0 || s->in_part) { /* else all lanes have gone on */
             LLVMValueRef old = write_load(t, t->lanes, write_field(t, to, at));
             own = LLVMBuildSelect(t->builder, writers_of(s, reg, i), own, old, "");
         }
@@ -589,45 +592,17 @@ static void put_set(const struct straight *s, LLVMValueRef from, LLVMValueRef to
     }
 }
 
-/* The lanes of the wave that go on are all that there are; i1. */
-static LLVMValueRef all_go_on(const struct straight *s)
-{
-    const struct writer *const t = s->t;
-    LLVMValueRef common = LLVMConstAllOnes(t->i32);
-
-    for (uint32_t pass = 0; pass < s->passes; pass++) {
-        LLVMValueRef alive = write_load(t, t->i32, write_field(t, s->alive_at_end, pass * sizeof(uint32_t)));
-        common = LLVMBuildAnd(t->builder, common, alive, "");
-    }
-    return LLVMBuildICmp(t->builder, LLVMIntEQ, common, LLVMConstAllOnes(t->i32), "");
-}
-
-static void put_all_lanes(const struct straight *s, bool all)
-{
-    for (uint32_t reg = 0; reg < PPU_MAX_VREGS; reg++) {
-        if (s->reg[reg]) {
-            put_lanes(s, reg, all);
-        }
-    }
-}
-
 /* Registers that lanes go on with. */
 static void put_registers(const struct straight *s)
 {
-    struct writer *const t = s->t;
-    LLVMBasicBlockRef all = write_block(t), some = write_block(t), on = write_block(t);
+    const struct writer *const t = s->t;
     uint32_t keeps = UINT32_MAX;
 
-    LLVMBuildCondBr(t->builder, all_go_on(s), all, some);
-    write_at(t, all);
-    put_all_lanes(s, true);
-    LLVMBuildBr(t->builder, on);
-    write_at(t, some);
-    put_all_lanes(s, false);
-    LLVMBuildBr(t->builder, on);
-    write_at(t, on);
-    for (uint32_t reg = 0; reg < EXEC_STEADY; reg++) {
-        keeps &= s->reg[reg] ? ~(1u << reg) : UINT32_MAX;
+    for (uint32_t reg = 0; reg < PPU_MAX_VREGS; reg++) {
+        if (s->reg[reg]) {
+            put_lanes(s, reg);
+            keeps &= reg < EXEC_STEADY ? ~(1u << reg) : UINT32_MAX;
+        }
     }
     for (uint32_t pred = 0; pred < PPU_PREDS; pred++) {
         if (s->pred[pred]) {
@@ -726,7 +701,7 @@ static void write_end(struct straight *s)
 /* ---- the unit ---- */
 
 /* What all versions of the unit's code share, and its versions: those before fail to those behind. */
-#define VERSIONS 4u
+#define VERSIONS 5u
 
 struct versions {
     struct forms *forms[VERSIONS];
@@ -778,11 +753,28 @@ static bool versions_add(struct versions *v, struct writer *t, bool known, enum 
     return true;
 }
 
+/* Warps that have not all lanes of the wave come last, where they are asked for. */
+static bool add_in_part(struct versions *v, struct writer *t)
+{
+    const bool asked = t->unit->straight == TIER_ANYWHERE || t->unit->straight == TIER_SEGMENT_ANY;
+
+    if (!asked || !versions_add(v, t, false, RELOAD_NONE)) {
+        return !asked;
+    }
+    v->of[v->count - 1]->in_part = true;
+    return true;
+}
+
+static bool is_segment(const struct tier_unit *unit)
+{
+    return unit->straight == TIER_SEGMENT || unit->straight == TIER_SEGMENT_ANY;
+}
+
 /* Loads behind stores are taken first, if there are any: where rows are known, then where nothing is stored. */
 static bool versions_find(struct versions *v, struct writer *t)
 {
-    if (t->unit->straight == TIER_SEGMENT) {
-        return versions_add(v, t, false, RELOAD_NONE);
+    if (is_segment(t->unit)) {
+        return versions_add(v, t, false, RELOAD_NONE) && add_in_part(v, t);
     }
     if (!versions_add(v, t, true, RELOAD_ROWS)) {
         return false;
@@ -793,7 +785,7 @@ static bool versions_find(struct versions *v, struct writer *t)
         }
         (void)versions_add(v, t, false, RELOAD_EMPTY); /* not where nothing would be gained */
     }
-    return versions_add(v, t, false, RELOAD_NONE);
+    return versions_add(v, t, false, RELOAD_NONE) && add_in_part(v, t);
 }
 
 static void versions_free(struct versions *v)
@@ -820,7 +812,8 @@ static bool write_version(struct straight *s, LLVMBasicBlockRef fail)
     LLVMValueRef arguments[] = { t->x, write_i32(t, t->unit->wave) };
 
     s->same.fail = fail;
-    LLVMValueRef may = write_kit(s->t, s->forms ? "kit_is_in_line" : "kit_may_begin", arguments, s->forms ? 2 : 1);
+    const char *const asks = s->forms ? "kit_is_in_line" : s->in_part ? "kit_may_begin_in_part" : "kit_may_begin";
+    LLVMValueRef may = write_kit(s->t, asks, arguments, s->forms ? 2 : 1);
     same_unless(&s->same, LLVMBuildNot(t->builder, may, ""));
     begin_variables(s);
     write_same(s);
@@ -856,7 +849,7 @@ static bool write_one_of(struct writer *t, struct straight *s, bool leaves_unles
 /* Warps without registers and shared memory can run it, as they begin with it and it ends them. */
 static bool can_be_whole(const struct straight *s)
 {
-    return s->ends && !s->shared && s->t->unit->straight != TIER_SEGMENT;
+    return s->ends && !s->shared && !is_segment(s->t->unit);
 }
 
 bool write_straight_unit(struct writer *t)

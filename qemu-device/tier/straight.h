@@ -47,6 +47,7 @@ struct straight {
     struct writer *t;
     uint32_t end; /* instructions */
     bool ends;    /* the last is the warp's end */
+    bool in_part; /* for warps that have not all lanes of the wave */
     uint32_t passes;
     struct same same;
     struct chunk chunk[STRAIGHT_CHUNKS];

@@ -1432,10 +1432,18 @@ static const struct {
     uint32_t ends;
     int result; /* of translator_ask() */
 } end_answers[] = {
-    { TIER_LOOP, 0, TIER_MADE },     { TIER_LOOP, 1, -1 },     { TIER_ROWS, 0, TIER_MADE },
-    { TIER_ROWS, 1, TIER_MADE },     { TIER_ROWS, 2, -1 },     { TIER_ANYWHERE, 0, TIER_MADE },
-    { TIER_ANYWHERE, 1, TIER_MADE }, { TIER_ANYWHERE, 2, -1 }, { TIER_SEGMENT, 0, TIER_MADE },
+    { TIER_LOOP, 0, TIER_MADE },
+    { TIER_LOOP, 1, -1 },
+    { TIER_ROWS, 0, TIER_MADE },
+    { TIER_ROWS, 1, TIER_MADE },
+    { TIER_ROWS, 2, -1 },
+    { TIER_ANYWHERE, 0, TIER_MADE },
+    { TIER_ANYWHERE, 1, TIER_MADE },
+    { TIER_ANYWHERE, 2, -1 },
+    { TIER_SEGMENT, 0, TIER_MADE },
     { TIER_SEGMENT, 1, -1 },
+    { TIER_SEGMENT_ANY, 0, TIER_MADE },
+    { TIER_SEGMENT_ANY, 1, -1 },
 };
 
 /* The engine ends CTAs by what an answer says, and those that come from a barrier have others in them. */

@@ -80,7 +80,7 @@ void tier_head_replace(const struct exec *x, struct tier_heads *heads, struct ti
 }
 
 /* The code is hot, as it was translated. */
-void tier_head_ask_anywhere(struct tier_heads *heads, struct tier_head *head)
+void tier_head_ask_more(struct tier_heads *heads, struct tier_head *head)
 {
     const struct tier_head before = *head;
 
@@ -88,7 +88,7 @@ void tier_head_ask_anywhere(struct tier_heads *heads, struct tier_head *head)
     head->code = before.code;
     head->insns = before.insns;
     head->spent = before.insns * tier_hot_times(before.translation->wave);
-    head->straight = TIER_ANYWHERE;
+    head->straight = tier_for_all(before.straight);
 }
 
 uint32_t tier_segment_insns(const struct code_insn *code, uint32_t most)

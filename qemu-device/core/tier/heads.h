@@ -21,14 +21,15 @@ struct tier_translation;
 #define HEAD_LEAST 16u        /* instructions of an entry, on the average: fewer do not pay */
 #define HEAD_SEGMENT_LEAST 4u /* instructions between barriers that may pay */
 #define HEAD_GOOD 24u         /* what an entry of straight code counts when it did something: two of three must */
-#define HEAD_MISSES (HEAD_TRIALS / 3 + 1) /* entries that did nothing, until code for lanes anywhere is asked for */
+#define HEAD_MISSES (HEAD_TRIALS / 3 + 1) /* entries that did nothing, until code for more warps is asked for */
 
 /* What the code of a unit is. */
 enum tier_straight {
-    TIER_LOOP = 0,     /* not straight */
-    TIER_ROWS = 1,     /* for warps that begin and whose accesses are rows, when it is known which */
-    TIER_ANYWHERE = 2, /* for all warps that begin */
-    TIER_SEGMENT = 3,  /* for warps that come from a barrier of their CTA */
+    TIER_LOOP = 0,        /* not straight */
+    TIER_ROWS = 1,        /* for warps that begin and whose accesses are rows, when it is known which */
+    TIER_ANYWHERE = 2,    /* for all warps that begin */
+    TIER_SEGMENT = 3,     /* for warps that come from a barrier of their CTA, with all lanes of the wave */
+    TIER_SEGMENT_ANY = 4, /* with those that they have */
 };
 
 /* A loop or straight code, by its first instruction as the SM has it decoded. */
@@ -43,7 +44,7 @@ struct tier_head {
     const struct tier_translation *translation; /* NULL: not there */
     uint32_t entered;                           /* times, and instructions that were executed so; until HEAD_TRIALS */
     uint32_t executed;
-    uint32_t missed; /* entries of code for rows that did nothing */
+    uint32_t missed; /* entries of code for some warps that did nothing */
 };
 
 struct tier_heads {
@@ -71,8 +72,8 @@ uint32_t tier_segment_insns(const struct code_insn *code, uint32_t most);
 /* It takes the place of another loop that is known. */
 void tier_heads_keep(struct tier_heads *heads, uint64_t start, uint32_t pc);
 
-/* Code for rows is of no use here: that for lanes anywhere takes its place. */
-void tier_head_ask_anywhere(struct tier_heads *heads, struct tier_head *head);
+/* Code for some warps is of no use here: that for all takes its place. */
+void tier_head_ask_more(struct tier_heads *heads, struct tier_head *head);
 
 /* The head of `code`, or where it has its place: of two that others have, the one that is less hot. */
 static inline struct tier_head *tier_head_at(struct tier_heads *heads, const struct code_insn *code)
@@ -106,10 +107,22 @@ static inline void tier_heads_know(struct tier_heads *heads, uint64_t start, uin
     }
 }
 
+/* It is made for some warps first. */
+static inline bool tier_is_for_some(enum tier_straight straight)
+{
+    return straight == TIER_ROWS || straight == TIER_SEGMENT;
+}
+
+/* The same for all warps. */
+static inline enum tier_straight tier_for_all(enum tier_straight straight)
+{
+    return straight == TIER_ROWS ? TIER_ANYWHERE : TIER_SEGMENT_ANY;
+}
+
 /* What is entered so may be what the head is. */
 static inline bool tier_head_is(const struct tier_head *head, enum tier_straight straight)
 {
-    return head->straight == straight || (straight == TIER_ROWS && head->straight == TIER_ANYWHERE);
+    return head->straight == straight || (tier_is_for_some(straight) && head->straight == tier_for_all(straight));
 }
 
 /* A warp has jumped back to `code`, to execute the `insns` from there on again, or comes to them when they are
@@ -149,8 +162,8 @@ static inline const struct tier_translation *tier_head_made(struct tier_heads *h
 /* How much an entry has executed. */
 static inline void tier_head_pays(struct tier_heads *heads, struct tier_head *head, uint32_t executed)
 {
-    if (executed == 0 && head->straight == TIER_ROWS && ++head->missed >= heads->misses) {
-        tier_head_ask_anywhere(heads, head);
+    if (executed == 0 && tier_is_for_some(head->straight) && ++head->missed >= heads->misses) {
+        tier_head_ask_more(heads, head);
         return;
     }
     if (head->entered < HEAD_TRIALS) {
