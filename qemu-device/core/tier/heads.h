@@ -113,7 +113,7 @@ static inline bool tier_is_for_some(enum tier_straight straight)
     return straight == TIER_ROWS || straight == TIER_SEGMENT;
 }
 
-/* The same for all warps. */
+/* Names what is made for all warps in its place. */
 static inline enum tier_straight tier_for_all(enum tier_straight straight)
 {
     return straight == TIER_ROWS ? TIER_ANYWHERE : TIER_SEGMENT_ANY;
