@@ -61,7 +61,7 @@ PPU_ASSERT_SIZE(struct ppu_program_header, 64);
 
 /* Bits of ppu_kernel_entry.allows. */
 #define PPU_KERNEL_CUT \
-    (1u << 0) /* a launch may be made as several, of CTAs of other sizes, that give each thread its global id */
+    (1u << 0) /* no thread sees its CTA: launches may have any sizes of CTAs, and be several that keep global ids */
 #define PPU_KERNEL_RAGGED (1u << 1) /* the last CTA of each dimension may have fewer threads than the others */
 #define PPU_KERNEL_ALLOWS (PPU_KERNEL_CUT | PPU_KERNEL_RAGGED)
 

@@ -23,8 +23,6 @@ struct launch {
     uint32_t index;            /* of the kernel among the program's */
     cl_event event;            /* once it is built */
     struct ppu_launch launch;
-    uint32_t rest;          /* work-items of a dimension that do not fill a work-group, a grid of their own; 0: none */
-    uint32_t along;         /* that dimension */
     cl_command_queue workq; /* whose round it begins and waits for, one of the following; NULL: none */
     cl_command_queue tasks; /* whose entries its work-groups take, one of the following; NULL: it is a grid */
     uint32_t queues;
@@ -38,14 +36,13 @@ struct launch {
         *block; /* of arguments that are not in the parameters, on the device; NULL: not there yet, or none */
 };
 
-/* Work-items of all its grids. */
+/* Work-items of its grid, as if all work-groups were full. */
 static inline uint64_t launch_items(const struct launch *launch)
 {
     uint64_t items = 1;
 
     for (uint32_t i = 0; i < 3; i++) {
-        uint64_t full = (uint64_t)launch->launch.grid[i] * launch->launch.cta[i];
-        items *= i == launch->along ? full + launch->rest : full;
+        items *= (uint64_t)launch->launch.grid[i] * launch->launch.cta[i];
     }
     return items;
 }

@@ -14,30 +14,9 @@
 #include "opencl/variants/variant_choose.h"
 #include "ppu/macros.h"
 
-/* A range that no larger work-groups divide has some that are not whole, or is cut, where the kernel allows it. */
+/* A range that no larger work-groups divide has some that are not full, where the kernel allows it. */
 #define FEW_THREADS (2u * PPU_LANES)
 #define NS_PER_MS 1000000u
-
-/* Behind the last work-group that is full. */
-static struct ppu_launch rest_of(const struct launch *launch)
-{
-    struct ppu_launch rest = launch->launch;
-    uint32_t along = launch->along;
-
-    rest.implicit.global_offset[along] += (uint64_t)rest.grid[along] * rest.cta[along];
-    rest.grid[along] = 1;
-    rest.cta[along] = launch->rest;
-    return rest;
-}
-
-void launch_add(const struct launch *launch, struct ppu_block *block, struct ppu_stream *stream)
-{
-    ppu_block_launch(block, stream, launch->kernel, &launch->launch);
-    if (launch->rest > 0) {
-        const struct ppu_launch rest = rest_of(launch);
-        ppu_block_launch(block, stream, launch->kernel, &rest);
-    }
-}
 
 enum ppu_err launch_write_block(struct launch *launch, struct ppu_context *context)
 {
@@ -86,7 +65,7 @@ static void build_launch(cl_event event, struct ppu_block *block, struct ppu_str
     launch->launch.params = launch->params;
     launch->launch.implicit.printf_va = event->work.printf_va;
     launch->launch.implicit.tables = event->work.prints.tables;
-    launch_add(launch, block, stream);
+    ppu_block_launch(block, stream, launch->kernel, &launch->launch);
     if (launch->workq) {
         ppu_block_round(block, launch->workq->workq);
     }
@@ -330,13 +309,12 @@ static uint32_t fixed_size(const struct ppu_kernel_entry *entry, cl_uint i)
 }
 
 /* In the range's largest dimension work-groups are as large as they can, also when they do not divide it. */
-static uint32_t enlarge(cl_kernel kernel, const struct space *space, uint32_t cta[3])
+static void enlarge(cl_kernel kernel, const struct space *space, uint32_t cta[3])
 {
-    uint32_t along = largest_dimension(space), threads = cta[0] * cta[1] * cta[2];
-    size_t most = kernel_max_work_group(kernel) / (threads / cta[along]);
+    const uint32_t along = largest_dimension(space), threads = cta[0] * cta[1] * cta[2];
+    const size_t most = kernel_max_work_group(kernel) / (threads / cta[along]);
 
     cta[along] = (uint32_t)PPU_MIN(space->global[along], most);
-    return along;
 }
 
 static bool has_few_threads(const uint32_t cta[3])
@@ -344,21 +322,16 @@ static bool has_few_threads(const uint32_t cta[3])
     return cta[0] * cta[1] * cta[2] < FEW_THREADS;
 }
 
+/* The last work-groups of a dimension may be smaller than the program asked for. */
 static bool may_be_ragged(cl_kernel kernel)
 {
     return (kernel->entry->allows & PPU_KERNEL_RAGGED) != 0;
 }
 
-/* Work-groups that no work-item sees may be of two sizes where the language has work-groups of one. */
-static void cut(cl_kernel kernel, const struct space *space, struct launch *launch)
+/* No work-item sees its work-group: any is right, also smaller ones where the language has work-groups of one size. */
+static bool hides_work_groups(cl_kernel kernel)
 {
-    uint32_t *cta = launch->launch.cta;
-    bool may = (kernel->entry->allows & PPU_KERNEL_CUT) != 0 && !may_be_ragged(kernel);
-
-    if (may && !is_fixed(kernel->entry) && has_few_threads(cta)) {
-        launch->along = enlarge(kernel, space, cta);
-        launch->rest = (uint32_t)(space->global[launch->along] % cta[launch->along]);
-    }
+    return (kernel->entry->allows & PPU_KERNEL_CUT) != 0 && !is_fixed(kernel->entry);
 }
 
 /* As the program says. */
@@ -383,7 +356,8 @@ static cl_int take_work_group(cl_kernel kernel, const struct space *space, uint3
     return threads <= kernel_max_work_group(kernel) ? CL_SUCCESS : CL_INVALID_WORK_GROUP_SIZE;
 }
 
-static cl_int set_grid(cl_kernel kernel, const struct space *space, struct launch *to)
+/* `may`: some work-groups may be smaller. */
+static cl_int set_grid(cl_kernel kernel, const struct space *space, bool may, struct launch *to)
 {
     struct ppu_launch *launch = &to->launch;
 
@@ -391,8 +365,8 @@ static cl_int set_grid(cl_kernel kernel, const struct space *space, struct launc
         size_t n = global_size(space, i);
         size_t offset = i < space->dim && space->offset ? space->offset[i] : 0;
         size_t left = n % launch->cta[i];
-        bool ragged = left > 0 && may_be_ragged(kernel);
-        if (!ragged && left != (i == to->along ? to->rest : 0)) {
+        const bool ragged = left > 0;
+        if (ragged && !may) {
             return CL_INVALID_WORK_GROUP_SIZE;
         }
         if (offset + n < n) {
@@ -410,12 +384,12 @@ static cl_int set_grid(cl_kernel kernel, const struct space *space, struct launc
     return CL_SUCCESS;
 }
 
-/* Without a local size of the program's. */
-static void settle_work_group(cl_kernel kernel, const struct space *space, uint32_t cta[3])
+/* Without a local size of the program's. `may`: some may be smaller. */
+static void settle_work_group(cl_kernel kernel, const struct space *space, bool may, uint32_t cta[3])
 {
     if (!is_fixed(kernel->entry)) {
         choose_work_group(kernel, space, cta);
-        if (may_be_ragged(kernel) && has_few_threads(cta)) {
+        if (may && has_few_threads(cta)) {
             enlarge(kernel, space, cta);
         }
         return;
@@ -425,14 +399,14 @@ static void settle_work_group(cl_kernel kernel, const struct space *space, uint3
     }
 }
 
-/* True when no work-item sees its work-group, and nobody is told of it: what checks itself names it in its reports. */
+/* Nobody is told of its work-groups either: what checks itself names them in its reports. */
 static bool is_unseen(cl_kernel kernel, const struct space *space)
 {
     const struct ppu_kernel_entry *entry = kernel->entry;
     const uint32_t checks = PPU_KERNEL_BOUNDED | PPU_KERNEL_CELLS | PPU_KERNEL_MARKS;
 
-    return !kernel->program->context->as_asked && !space->tasks && (entry->allows & PPU_KERNEL_CUT) != 0 &&
-           (entry->assumes & checks) == 0 && !is_fixed(entry);
+    return !kernel->program->context->as_asked && !space->tasks && hides_work_groups(kernel) &&
+           (entry->assumes & checks) == 0;
 }
 
 /* How many threads groups of another shape have at most; 0: they are best as asked for. */
@@ -448,40 +422,39 @@ static size_t regrouped_threads(cl_kernel kernel, const uint32_t cta[3])
 }
 
 /*
- * Work-groups that nobody sees have another shape than asked for, once it is known that those would be accepted, where
+ * Work-groups that nobody sees have another shape than asked for, once it is known that those are accepted, where
  * the kernel has no loop, or all threads of a warp leave its loops together. Otherwise threads that are near each other
  * mostly leave together, and all others wait.
  */
 static void regroup(cl_kernel kernel, const struct space *space, struct launch *launch)
 {
     const size_t range[3] = { global_size(space, 0), global_size(space, 1), global_size(space, 2) };
-    const struct ppu_launch asked = launch->launch;
-    const bool whole = (asked.edge[0] | asked.edge[1] | asked.edge[2]) == 0;
-    const size_t most = whole && is_unseen(kernel, space) ? regrouped_threads(kernel, asked.cta) : 0;
+    const struct ppu_launch before = launch->launch;
+    const size_t most = is_unseen(kernel, space) ? regrouped_threads(kernel, before.cta) : 0;
 
     if (most != 0 &&
         work_group_reshape(range, most, kernel->entry->wave, kernel->program->context->device->info->sms,
                            launch->launch.cta) &&
-        set_grid(kernel, space, launch) != CL_SUCCESS) {
-        launch->launch = asked; /* a dimension has too many */
+        set_grid(kernel, space, true, launch) != CL_SUCCESS) {
+        launch->launch = before; /* a dimension has too many */
     }
 }
 
 static cl_int set_space(cl_kernel kernel, const struct space *space, struct launch *launch)
 {
+    const bool may = may_be_ragged(kernel) || (!space->local && hides_work_groups(kernel));
     uint32_t *cta = launch->launch.cta;
     cl_int error = CL_SUCCESS;
 
     if (space->local) {
         error = take_work_group(kernel, space, cta);
     } else {
-        settle_work_group(kernel, space, cta);
-        cut(kernel, space, launch);
+        settle_work_group(kernel, space, may, cta);
     }
     if (error == CL_SUCCESS) {
-        error = set_grid(kernel, space, launch);
+        error = set_grid(kernel, space, may, launch);
     }
-    if (error == CL_SUCCESS && space->local) {
+    if (error == CL_SUCCESS) {
         regroup(kernel, space, launch);
     }
     return error;
@@ -506,12 +479,12 @@ static bool may_print(cl_kernel kernel)
            (kernel->program->view.header->formats > 0 || (kernel->entry->assumes & PPU_KERNEL_MARKS) != 0);
 }
 
-/* One dimension, of whole work-groups. */
+/* It has one dimension. */
 static bool is_flat(const struct launch *launch)
 {
     const struct ppu_launch *what = &launch->launch;
 
-    return what->grid[1] <= 1 && what->grid[2] <= 1 && what->cta[1] <= 1 && what->cta[2] <= 1 && launch->rest == 0;
+    return what->grid[1] <= 1 && what->grid[2] <= 1 && what->cta[1] <= 1 && what->cta[2] <= 1;
 }
 
 /* Arguments that it only reads, or of which work-items have places of their own, need not be noted then. */
@@ -679,12 +652,12 @@ cl_int clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kernel, cl_uint 
     return take_launch(queue, kernel, &space, &command);
 }
 
-/* What an enqueue without a local size takes, unless it cuts the range: these work-groups divide it. */
+/* What an enqueue without a local size takes, unless no work-item sees it: an enqueue with this one is accepted. */
 cl_int clGetKernelSuggestedLocalWorkSizeKHR(cl_command_queue queue, cl_kernel kernel, cl_uint dim, const size_t *offset,
                                             const size_t *global, size_t *suggested)
 {
     const struct space space = { dim, offset, global, NULL, NULL };
-    struct launch launch = { .rest = 0 };
+    struct launch launch = { .index = 0 };
     cl_int error = check_launch(queue, kernel, &space, 0, NULL);
 
     if (error == CL_SUCCESS && !suggested) {
@@ -694,8 +667,8 @@ cl_int clGetKernelSuggestedLocalWorkSizeKHR(cl_command_queue queue, cl_kernel ke
         error = CL_INVALID_GLOBAL_WORK_SIZE;
     }
     if (error == CL_SUCCESS) {
-        settle_work_group(kernel, &space, launch.launch.cta);
-        error = set_grid(kernel, &space, &launch);
+        settle_work_group(kernel, &space, may_be_ragged(kernel), launch.launch.cta);
+        error = set_grid(kernel, &space, may_be_ragged(kernel), &launch);
     }
     for (cl_uint i = 0; i < dim && error == CL_SUCCESS; i++) {
         suggested[i] = launch.launch.cta[i];

@@ -9,8 +9,6 @@
 void launch_enter(cl_event event);
 /* Writes the arguments that are not in the parameters to memory of the context, where the kernel has some. */
 enum ppu_err launch_write_block(struct launch *launch, struct ppu_context *context);
-/* Adds its grid to the block, or both. */
-void launch_add(const struct launch *launch, struct ppu_block *block, struct ppu_stream *stream);
 
 /*
  * When it is known where its arguments lie on that device: takes the variant for them, or the base, and tells its name.

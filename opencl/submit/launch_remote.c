@@ -236,7 +236,7 @@ static enum ppu_err run_remote(struct remote_launch *remote)
     remote->launch->event = remote->event;
     remote->launch->launch.params = remote->launch->params;
     add_copies_there(remote, block);
-    launch_add(remote->launch, block, submitter->stream);
+    ppu_block_launch(block, submitter->stream, remote->launch->kernel, &remote->launch->launch);
     ppu_block_wait_idle(block);
     add_copies_back(remote, block);
     err = ppu_block_submit(block, &done);

@@ -8,6 +8,8 @@
 
 /* Each SM gets so many at least, when work-groups are given another shape: SMs end together. */
 #define GROUPS_AN_SM 4u
+/* Lanes, of the work-items' number, that are worth rows of warps: those of other rows are found lane by lane. */
+#define MOST_PADDED 1.25
 
 bool work_group_as_asked(void)
 {
@@ -54,27 +56,91 @@ static size_t share(const size_t range[3], uint32_t sms)
     return items / ((size_t)sms * GROUPS_AN_SM);
 }
 
-/* Threads of the warps that so many need. */
-static uint32_t padded(uint32_t threads, uint32_t wave)
+/* Work-groups of a size along a dimension, and what the last of them has where it is smaller. */
+struct along {
+    uint64_t full;
+    uint32_t edge; /* 0: none is smaller */
+};
+
+static struct along along_of(const size_t range[3], const uint32_t cta[3], uint32_t dimension)
 {
-    return (threads + wave - 1) / wave * wave;
+    return (struct along){ range[dimension] / cta[dimension], (uint32_t)(range[dimension] % cta[dimension]) };
+}
+
+/* Counts the warps of all work-groups, which may be more than fit a number of 64 bits. */
+static double warps_of(const size_t range[3], const uint32_t cta[3], uint32_t wave)
+{
+    double warps = 0;
+
+    for (uint32_t smaller = 0; smaller < 8; smaller++) {
+        uint32_t threads = 1;
+        double alike = 1; /* work-groups that are smaller in the same dimensions */
+        for (uint32_t i = 0; i < 3; i++) {
+            const struct along along = along_of(range, cta, i);
+            const bool edge = (smaller >> i & 1) != 0;
+            threads *= edge ? along.edge : cta[i];
+            alike *= edge ? 1 : (double)along.full;
+        }
+        warps += alike * ((threads + wave - 1) / wave);
+    }
+    return warps;
+}
+
+static uint32_t threads_of(const uint32_t cta[3])
+{
+    return cta[0] * cta[1] * cta[2];
+}
+
+/* Its rows are warps, and it is large enough. */
+static bool is_good(const uint32_t cta[3], size_t wanted, uint32_t wave)
+{
+    return cta[0] % wave == 0 && threads_of(cta) > wanted / 2;
+}
+
+/* The largest divisors with rows of at least a warp, or as large as there are. False: they are none, or waste lanes. */
+static bool divide(const size_t range[3], size_t wanted, uint32_t wave, const uint32_t asked[3], uint32_t cta[3])
+{
+    const bool flat = range[1] == 1 && range[2] == 1;
+    const size_t row = divisor(range[0], flat ? wanted : PPU_MIN(PPU_MAX(wave, asked[0]), wanted));
+    const size_t shape[3] = { row, range[1], range[2] };
+
+    work_group_choose(shape, wanted, cta);
+    return cta[0] >= asked[0] && warps_of(range, cta, wave) <= warps_of(range, asked, wave);
+}
+
+/* Rows of warps, whatever is left at the end of the range's. False: there would be too much. */
+static bool fill_rows(const size_t range[3], size_t wanted, uint32_t wave, const uint32_t asked[3], uint32_t cta[3])
+{
+    const bool flat = range[1] == 1 && range[2] == 1;
+    const double items = (double)range[0] * (double)range[1] * (double)range[2];
+    size_t room = wanted / wave;
+
+    if (range[0] < wave || room == 0) {
+        return false;
+    }
+    cta[0] = (uint32_t)(flat ? PPU_MIN(room, range[0] / wave) * wave : wave);
+    for (uint32_t i = 1; i < 3; i++) {
+        cta[i] = (uint32_t)PPU_MIN(range[i], flat ? 1 : room);
+        room /= cta[i];
+    }
+    const double warps = warps_of(range, cta, wave);
+    return warps * wave <= items * MOST_PADDED && warps <= warps_of(range, asked, wave) * MOST_PADDED;
 }
 
 bool work_group_reshape(const size_t range[3], size_t most, uint32_t wave, uint32_t sms, uint32_t cta[3])
 {
-    const bool flat = range[1] == 1 && range[2] == 1;
-    const uint32_t asked = cta[0] * cta[1] * cta[2];
-    const size_t wanted = PPU_MIN(most, PPU_MAX(share(range, sms), asked));
-    const size_t row = divisor(range[0], flat ? wanted : PPU_MIN(PPU_MAX(wave, cta[0]), wanted));
-    const size_t shape[3] = { row, range[1], range[2] };
-    uint32_t chosen[3];
+    const size_t wanted = PPU_MIN(most, PPU_MAX(share(range, sms), threads_of(cta)));
+    uint32_t divided[3], filled[3];
 
-    work_group_choose(shape, wanted, chosen);
-    const uint32_t threads = chosen[0] * chosen[1] * chosen[2];
-    const bool wasteful = (uint64_t)padded(threads, wave) * asked > (uint64_t)padded(asked, wave) * threads;
-    if (wasteful || chosen[0] < cta[0] || memcmp(chosen, cta, sizeof(chosen)) == 0) {
-        return false;
+    const bool divides = divide(range, wanted, wave, cta, divided);
+    const uint32_t *const candidate = divides ? divided : cta;
+    const bool fills = !is_good(candidate, wanted, wave) && fill_rows(range, wanted, wave, cta, filled) &&
+                       (candidate[0] % wave != 0 || threads_of(filled) > threads_of(candidate));
+    const uint32_t *const chosen = fills ? filled : candidate;
+    const bool changed = memcmp(chosen, cta, sizeof(divided)) != 0;
+
+    if (changed) {
+        memcpy(cta, chosen, sizeof(divided));
     }
-    memcpy(cta, chosen, sizeof(chosen));
-    return true;
+    return changed;
 }

@@ -87,12 +87,11 @@ static uint32_t argument_count(const struct choice *choice)
 /* One more than the last global id of a dimension. */
 static uint64_t ids_end(const struct choice *choice, uint32_t dimension)
 {
-    const struct launch *launch = choice->launch;
-    const struct ppu_launch *shape = &launch->launch;
+    const struct ppu_launch *shape = &choice->launch->launch;
     uint64_t grid = (uint64_t)shape->grid[dimension] * shape->cta[dimension];
     uint32_t missing = shape->edge[dimension] > 0 ? shape->cta[dimension] - shape->edge[dimension] : 0;
 
-    return shape->implicit.global_offset[dimension] + grid - missing + (dimension == launch->along ? launch->rest : 0);
+    return shape->implicit.global_offset[dimension] + grid - missing;
 }
 
 static void find_regions(struct choice *choice)
@@ -162,8 +161,7 @@ static bool stays(struct variant_seen *seen, uint64_t value)
     return seen->times >= SEEN_OFTEN;
 }
 
-/* With the lock: the work-groups' size, when it stays what it is; a grid of what fills no work-group
- * has another one. */
+/* With the lock: the work-groups' size, when it stays what it is, and all have it. */
 static void add_work_group(struct choice *choice)
 {
     const struct launch *launch = choice->launch;
@@ -174,8 +172,7 @@ static void add_work_group(struct choice *choice)
         return;
     }
     for (uint32_t d = 0; d < 3; d++) {
-        bool several = launch->launch.edge[d] != 0 || (launch->rest != 0 && d == launch->along);
-        work_group[d] = several ? 0 : launch->launch.cta[d];
+        work_group[d] = launch->launch.edge[d] != 0 ? 0 : launch->launch.cta[d];
         all = all << 16 | work_group[d];
     }
     if (stays(&choice->variants->kernels[choice->index].seen_work_group, all)) {

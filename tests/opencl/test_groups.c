@@ -361,6 +361,55 @@ static void promises_are_kept(void **state)
     }
 }
 
+/* Whatever the range, the local size and the language: each work-item runs once, and no other. */
+static void each_item_runs_once(void **state)
+{
+    static const char text[] =
+        "kernel void k(global uint *out, uint w, uint h)\n"
+        "{ uint i = get_global_id(0), j = get_global_id(1), l = get_global_id(2);\n"
+        "  atomic_add(&out[(l * h + j) * w + i], 1 + i * 3 + j * 5 + l * 7); }\n"
+        "kernel void loops(global uint *out, uint w, uint h)\n"
+        "{ uint i = get_global_id(0), j = get_global_id(1), l = get_global_id(2), sum = 1;\n"
+        "  for (uint n = 0; n < h; n++) { sum += n; }\n"
+        "  atomic_add(&out[(l * h + j) * w + i], sum - h * (h - 1) / 2 + i * 3 + j * 5 + l * 7); }\n";
+    static const struct {
+        cl_uint range[3], local[3]; /* local 0: none */
+    } cases[] = {
+        { { 100003, 1, 1 }, { 0 } },        { { 100003, 1, 1 }, { 64, 1, 1 } }, { { 263, 257, 1 }, { 0 } },
+        { { 263, 257, 1 }, { 16, 16, 1 } }, { { 130, 61, 3 }, { 0 } },          { { 4099, 7, 1 }, { 1, 7, 1 } },
+        { { 300, 40, 5 }, { 100, 2, 1 } },  { { 127, 129, 2 }, { 0 } },         { { 1, 1009, 1 }, { 0 } },
+    };
+    static const char *const options[] = { "-cl-std=CL1.2", "-cl-std=CL3.0" };
+    struct fixture *f = *state;
+
+    for (size_t i = 0; i < 4 * PPU_ARRAY_SIZE(cases); i++) {
+        const cl_uint *const range = cases[i / 4].range, *const local = cases[i / 4].local;
+        const size_t global[3] = { range[0], range[1], range[2] }, asked[3] = { local[0], local[1], local[2] };
+        const size_t items = global[0] * global[1] * global[2];
+        const bool refused = i % 2 == 0 && local[0] != 0 &&
+                             (range[0] % local[0] != 0 || range[1] % local[1] != 0 || range[2] % local[2] != 0);
+        cl_kernel kernel = kernel_of(f, text, options[i % 2], i / 2 % 2 == 0 ? "k" : "loops");
+        cl_uint *out = calloc(items, sizeof(*out));
+
+        assert_non_null(out);
+        cl_mem to = fixture_buffer(f, CL_MEM_COPY_HOST_PTR, items * sizeof(*out), out);
+        check(clSetKernelArg(kernel, 0, sizeof(to), &to));
+        check(clSetKernelArg(kernel, 1, sizeof(cl_uint), &range[0]));
+        check(clSetKernelArg(kernel, 2, sizeof(cl_uint), &range[1]));
+        assert_int_equal(
+            clEnqueueNDRangeKernel(f->queue, kernel, 3, NULL, global, local[0] != 0 ? asked : NULL, 0, NULL, NULL),
+            refused ? CL_INVALID_WORK_GROUP_SIZE : CL_SUCCESS);
+        read_all(f, to, items * sizeof(*out), out);
+        for (cl_uint n = 0; n < items; n++) {
+            const cl_uint x = n % range[0], y = n / range[0] % range[1], z = n / range[0] / range[1];
+            assert_int_equal(out[n], refused ? 0 : 1 + x * 3 + y * 5 + z * 7);
+        }
+        free(out);
+        check(clReleaseMemObject(to));
+        check(clReleaseKernel(kernel));
+    }
+}
+
 /* A prime number of work-items no longer makes work-groups of one, also where the kernel sees them. */
 static void primes_have_large_groups(void **state)
 {
@@ -599,6 +648,7 @@ int main(void)
         cl_test("work-groups need not divide the range", ranges_need_not_be_divided),
         cl_test("a program that promises work-groups of one size has them", promises_are_kept),
         cl_test("blocks need not divide their range [B1]", blocks_need_not_divide),
+        cl_test("each work-item of any range runs once, in groups of any size", each_item_runs_once),
         cl_test("a prime number of work-items has large work-groups", primes_have_large_groups),
         cl_test("work-groups that no work-item sees have another shape", unseen_groups_are_reshaped),
         cl_test("a wrong local size is refused where nobody sees it", unseen_groups_are_checked),

@@ -388,7 +388,7 @@ static void tasks(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cl_test("values above ids: smaller, equal, larger, negative; offsets, groups that are cut [F4][F5]", one_line),
+        cl_test("values above ids: smaller, equal, larger, negative; offsets, smaller groups [F4][F5]", one_line),
         cl_test("a kernel with one reference gets a variant for such values only [F4]", one_reference),
         cl_test("values of 64 bits [F4]", long_values),
         cl_test("ids of 64 bits that are small, and that are not [F4]", small_ids),
