@@ -47,20 +47,20 @@ static bool has_full_warps(const struct dist_cta *cta)
 /* Takes CTAs, at most so many; those whose warps are full come first. */
 static void take_ctas(struct sm *sm, struct sm_lot *lot, uint32_t most)
 {
-    struct dist_cta other[SM_LOT_CTAS];
-    uint32_t others = 0;
+    struct dist_cta taken[SM_LOT_CTAS];
+    const uint32_t count = most != 0 ? sm_ask_for_ctas(sm, &lot->room, most, taken) : 0;
 
-    lot->count = most != 0 ? sm_ask_for_ctas(sm, &lot->room, most, lot->cta) : 0;
-    lot->full = 0;
-    for (uint32_t i = 0; i < lot->count; i++) {
-        if (has_full_warps(&lot->cta[i])) {
-            lot->cta[lot->full++] = lot->cta[i];
-        } else {
-            other[others++] = lot->cta[i];
+    lot->count = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        if (has_full_warps(&taken[i])) {
+            lot->cta[lot->count++] = taken[i];
         }
     }
-    for (uint32_t i = 0; i < others; i++) {
-        lot->cta[lot->full + i] = other[i];
+    lot->full = lot->count;
+    for (uint32_t i = 0; i < count; i++) {
+        if (!has_full_warps(&taken[i])) {
+            lot->cta[lot->count++] = taken[i];
+        }
     }
 }
 
