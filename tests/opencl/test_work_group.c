@@ -141,7 +141,7 @@ static void any_shape_is_right(void **unused)
         assert_int_equal(changed, memcmp(cta, asked, sizeof(cta)) != 0);
         for (uint32_t i = 0; i < 3; i++) {
             assert_true(cta[i] > 0);
-            divides &= range[i] % cta[i] == 0;
+            divides &= cta[i] != 0 && range[i] % cta[i] == 0;
         }
         assert_true(threads_of(cta) <= most);
         if (changed && warps(range, cta) > warps(range, asked)) {
