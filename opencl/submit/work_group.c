@@ -81,7 +81,8 @@ static double warps_of(const size_t range[3], const uint32_t cta[3], uint32_t wa
             threads *= edge ? along.edge : cta[i];
             alike *= edge ? 1 : (double)along.full;
         }
-        warps += alike * ((threads + wave - 1) / wave);
+        const uint32_t warps_each = (threads + wave - 1) / wave;
+        warps += alike * warps_each;
     }
     return warps;
 }
