@@ -9,7 +9,7 @@
 #include "compiler/base/const_data.h"
 #include "compiler/base/kernel.h"
 #include "compiler/debug/dwarf.h"
-#include "compiler/irpass/grid_split.h"
+#include "compiler/irpass/any_work_group.h"
 #include "compiler/irpass/lower_enqueue.h"
 #include "compiler/irpass/sanitize/sanitize.h"
 #include "ppu/child.h"
@@ -191,9 +191,9 @@ static uint32_t param_bytes(const struct kernel_info *kernel)
 
 static uint32_t allowed(const struct kernel_info *kernel)
 {
-    const bool cut = grid_split_allowed(kernel->function) && kernel->shared_bytes == 0;
+    const bool any = any_work_group_is_right(kernel->function) && kernel->shared_bytes == 0;
 
-    return (cut ? PPU_KERNEL_CUT : 0) | (work_item_sizes_are(kernel->function, "false") ? PPU_KERNEL_RAGGED : 0);
+    return (any ? PPU_KERNEL_ANY_CTA : 0) | (work_item_sizes_are(kernel->function, "false") ? PPU_KERNEL_RAGGED : 0);
 }
 
 static uint32_t gained(struct compilation *compilation, const struct kernel_info *kernel)

@@ -60,10 +60,9 @@ PPU_ASSERT_SIZE(struct ppu_program_header, 64);
 #define PPU_KERNEL_ASSUMES (PPU_KERNEL_SMALL_IDS | PPU_KERNEL_BOUNDED | PPU_KERNEL_CELLS | PPU_KERNEL_MARKS)
 
 /* Bits of ppu_kernel_entry.allows. */
-#define PPU_KERNEL_CUT \
-    (1u << 0) /* no thread sees its CTA: launches may have any sizes of CTAs, and be several that keep global ids */
-#define PPU_KERNEL_RAGGED (1u << 1) /* the last CTA of each dimension may have fewer threads than the others */
-#define PPU_KERNEL_ALLOWS (PPU_KERNEL_CUT | PPU_KERNEL_RAGGED)
+#define PPU_KERNEL_ANY_CTA (1u << 0) /* no thread sees its CTA: launches may have CTAs of any size */
+#define PPU_KERNEL_RAGGED (1u << 1)  /* the last CTA of each dimension may have fewer threads than the others */
+#define PPU_KERNEL_ALLOWS (PPU_KERNEL_ANY_CTA | PPU_KERNEL_RAGGED)
 
 /* Bits of ppu_kernel_entry.gains: what the time of a launch depends on. */
 #define PPU_KERNEL_GAINS_WORK_GROUP (1u << 0) /* it asks for the CTA's size, which code made for one may know (F4) */
@@ -91,7 +90,7 @@ struct ppu_kernel_entry {
     uint32_t argument_count; /* 0 when the kernel does not say; they lie one behind the other, and before the implicit
                                 ones */
     uint32_t attributes;     /* offset into text: as the source spells them, spaces between; 0: none */
-    uint32_t allows;         /* PPU_KERNEL_CUT, PPU_KERNEL_RAGGED: what may be done with its launches */
+    uint32_t allows;         /* PPU_KERNEL_ANY_CTA, PPU_KERNEL_RAGGED: what may be done with its launches */
     uint16_t shared_vregs;   /* registers that parts share in sub-vector mode (tmd.h) */
     uint16_t gains;          /* PPU_KERNEL_GAINS_* */
 };

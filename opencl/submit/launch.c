@@ -331,7 +331,7 @@ static bool may_be_ragged(cl_kernel kernel)
 /* No work-item sees its work-group: any is right, also smaller ones where the language has work-groups of one size. */
 static bool hides_work_groups(cl_kernel kernel)
 {
-    return (kernel->entry->allows & PPU_KERNEL_CUT) != 0 && !is_fixed(kernel->entry);
+    return (kernel->entry->allows & PPU_KERNEL_ANY_CTA) != 0 && !is_fixed(kernel->entry);
 }
 
 /* As the program says. */
@@ -418,13 +418,14 @@ static size_t regrouped_threads(cl_kernel kernel, const uint32_t cta[3])
     if ((entry->gains & PPU_KERNEL_GAINS_LARGE_CTAS) != 0) {
         return most;
     }
-    return (entry->gains & PPU_KERNEL_GAINS_ROWS) != 0 ? PPU_MIN(PPU_MAX(asked, entry->wave), most) : 0;
+    const bool gains = (entry->gains & PPU_KERNEL_GAINS_ROWS) != 0 || asked < entry->wave; /* else lanes are idle */
+    return gains ? PPU_MIN(PPU_MAX(asked, entry->wave), most) : 0;
 }
 
 /*
  * Work-groups that nobody sees have another shape than asked for, once it is known that those are accepted, where
- * the kernel has no loop, or all threads of a warp leave its loops together. Otherwise threads that are near each other
- * mostly leave together, and all others wait.
+ * the kernel has no loop, or all threads of a warp leave its loops together, or they would not fill one. Otherwise
+ * threads that are near each other mostly leave together, and all others wait.
  */
 static void regroup(cl_kernel kernel, const struct space *space, struct launch *launch)
 {

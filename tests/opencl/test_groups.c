@@ -468,6 +468,8 @@ static cl_ulong insns_of(struct fixture *f, const char *groups, const char *text
 
 #define LINE "kernel void k(global uint *out) { uint id = get_global_id(0) - 3; "
 
+#define COLLATZ "uint n = id; while (n > 1) n = n % 2 != 0 ? n * 3 + 1 : n / 2; out[id] += n <= 1; }"
+
 /* Fewer warps execute the same where work-groups are not seen, and as many as asked for where they are. */
 static void unseen_groups_are_reshaped(void **state)
 {
@@ -494,11 +496,9 @@ static void unseen_groups_are_reshaped(void **state)
           { NUMBERS },
           { 4 },
           true },
-        { LINE "uint n = id; while (n > 1) n = n % 2 != 0 ? n * 3 + 1 : n / 2; out[id] += n <= 1; }",
-          1,
-          { NUMBERS },
-          { 16 },
-          false },
+        { LINE COLLATZ, 1, { NUMBERS }, { 16 }, true },   /* lanes would have no work-item, */
+        { LINE COLLATZ, 1, { NUMBERS }, { 128 }, false }, /* else they would wait for more others */
+        { LINE "out[id] += get_global_size(0) == 4096 && get_global_offset(0) == 3; }", 1, { NUMBERS }, { 16 }, true },
         { LINE "barrier(CLK_GLOBAL_MEM_FENCE); out[id] += 1; }", 1, { NUMBERS }, { 16 }, false },
         { LINE "out[id] += get_local_size(0) == 16; }", 1, { NUMBERS }, { 16 }, false },
         { "kernel void k(global uint *out) { out[get_group_id(0) * 16 + get_local_id(0)] += 1; }",

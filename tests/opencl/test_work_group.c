@@ -134,7 +134,7 @@ static void any_shape_is_right(void **unused)
         for (uint32_t i = 0; i < 3; i++) {
             cta[i] = asked[i] = 1 + below(room);
             room /= asked[i];
-            range[i] = round % 2 != 0 ? (size_t)asked[i] * (1 + below(9)) : 1 + below(i == 0 ? 3000 : 60);
+            range[i] = round % 2 != 0 ? (size_t)asked[i] * (1 + below(9)) : 1 + below(i == 0 ? 600 : 12);
             items *= range[i];
         }
         const bool changed = work_group_reshape(range, most, WAVE, 1 + below(64), cta);

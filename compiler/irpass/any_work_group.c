@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-#include "compiler/irpass/grid_split.h"
+#include "compiler/irpass/any_work_group.h"
 
 #include "compiler/analysis/ir.h"
 #include "compiler/base/primitive.h"
+#include "ppu/macros.h"
 
 #include <string.h>
 
-#define CUT "ppu-cut"
-#define GLOBAL_ID "_Z13get_global_idj"         /* made of the work-group's number, but the same in each grid */
-#define GLOBAL_OFFSET "_Z17get_global_offsetj" /* the grid's */
+#define MARK "ppu-any-work-group"
+
+/* What is made of the work-group's number and size, but is the same whatever work-groups there are. */
+static const char *const same[] = { "_Z13get_global_idj", "_Z15get_global_sizej" };
 
 /* A kernel and all that it calls, each once. */
 struct closure {
@@ -38,10 +40,13 @@ static bool call_tells(struct closure *closure, LLVMValueRef call)
     if (!function) {
         return !LLVMIsAFunction(LLVMGetCalledValue(call)) || primitive_tells_cta(primitive_find(name));
     }
-    if (strcmp(name, GLOBAL_ID) != 0) {
-        add_function(closure, function);
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(same); i++) {
+        if (strcmp(name, same[i]) == 0) {
+            return false;
+        }
     }
-    return strcmp(name, GLOBAL_OFFSET) == 0;
+    add_function(closure, function);
+    return false;
 }
 
 static bool function_tells(struct closure *closure, LLVMValueRef function)
@@ -79,17 +84,17 @@ static bool work_group_shows(struct compilation *compilation, LLVMValueRef kerne
     return tells;
 }
 
-void grid_split_mark(struct compilation *compilation)
+void any_work_group_mark(struct compilation *compilation)
 {
     for (LLVMValueRef f = LLVMGetFirstFunction(compilation->module); f; f = LLVMGetNextFunction(f)) {
         if (ir_is_kernel(f) && !LLVMIsDeclaration(f) && !work_group_shows(compilation, f)) {
             LLVMAddAttributeAtIndex(f, LLVMAttributeFunctionIndex,
-                                    LLVMCreateStringAttribute(compilation->llvm, CUT, (unsigned)strlen(CUT), "", 0));
+                                    LLVMCreateStringAttribute(compilation->llvm, MARK, (unsigned)strlen(MARK), "", 0));
         }
     }
 }
 
-bool grid_split_allowed(LLVMValueRef kernel)
+bool any_work_group_is_right(LLVMValueRef kernel)
 {
-    return LLVMGetStringAttributeAtIndex(kernel, LLVMAttributeFunctionIndex, CUT, (unsigned)strlen(CUT));
+    return LLVMGetStringAttributeAtIndex(kernel, LLVMAttributeFunctionIndex, MARK, (unsigned)strlen(MARK));
 }
