@@ -56,17 +56,6 @@ static size_t share(const size_t range[3], uint32_t sms)
     return items / ((size_t)sms * GROUPS_AN_SM);
 }
 
-/* Work-groups of a size along a dimension, and what the last of them has where it is smaller. */
-struct along {
-    uint64_t full;
-    uint32_t edge; /* 0: none is smaller */
-};
-
-static struct along along_of(const size_t range[3], const uint32_t cta[3], uint32_t dimension)
-{
-    return (struct along){ range[dimension] / cta[dimension], (uint32_t)(range[dimension] % cta[dimension]) };
-}
-
 /* Counts the warps of all work-groups, which may be more than fit a number of 64 bits. */
 static double warps_of(const size_t range[3], const uint32_t cta[3], uint32_t wave)
 {
@@ -76,10 +65,10 @@ static double warps_of(const size_t range[3], const uint32_t cta[3], uint32_t wa
         uint32_t threads = 1;
         double alike = 1; /* work-groups that are smaller in the same dimensions */
         for (uint32_t i = 0; i < 3; i++) {
-            const struct along along = along_of(range, cta, i);
+            const size_t full = range[i] / cta[i];
             const bool edge = (smaller >> i & 1) != 0;
-            threads *= edge ? along.edge : cta[i];
-            alike *= edge ? 1 : (double)along.full;
+            threads *= edge ? (uint32_t)(range[i] % cta[i]) : cta[i];
+            alike *= edge ? 1 : (double)full;
         }
         const uint32_t warps_each = (threads + wave - 1) / wave;
         warps += alike * warps_each;
