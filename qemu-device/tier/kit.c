@@ -3,6 +3,7 @@
  * Operations as functions of lanes, in LLVM's bitcode: what the tier writes into the code of a loop. They are rows of
  * engine/alu.def and the comparisons of isa.def, as the interpreter's are. Names: v_ for the lanes of a chunk, s_ for
  * one value. Results that are floats keep their NaNs, which v_CANON_f and v_CANON_g make the one; those of s_ are made.
+ * r_ is s_ with such NaNs, of floats of 32 bits.
  */
 #include "ppu/isa.h"
 #include "qemu-device/core/core_state.h"
@@ -66,6 +67,21 @@ LEVEL_INLINE uint64_t raw_of_g(double value)
         const bits_##td bits = bits_of_##td(VALUE_AT(name, ta, tb, tc)); \
         PUT_VALUE(td, bits)                                              \
     }
+#define RAW_VALUE(name, ta, tb, tc)                   \
+    KIT(r_, name)                                     \
+    {                                                 \
+        const uint32_t i = 0;                         \
+        KIT_UNUSED;                                   \
+        dl[i] = raw_of_f(VALUE_AT(name, ta, tb, tc)); \
+    }
+#define RAW_VALUE_f(name, ta, tb, tc) RAW_VALUE(name, ta, tb, tc)
+#define RAW_VALUE_g(name, ta, tb, tc)
+#define RAW_VALUE_u(name, ta, tb, tc)
+#define RAW_VALUE_s(name, ta, tb, tc)
+#define RAW_VALUE_m(name, ta, tb, tc)
+#define RAW_VALUE_U(name, ta, tb, tc)
+#define RAW_VALUE_S(name, ta, tb, tc)
+#define RAW_VALUE_n(name, ta, tb, tc)
 #define OPERATION(name, td, ta, tb, tc, expression)                         \
     VALUE(name, td, ta, tb, tc, expression)                                 \
     KIT(v_, name)                                                           \
@@ -77,7 +93,8 @@ LEVEL_INLINE uint64_t raw_of_g(double value)
             PUT_VALUE(td, bits)                                             \
         }                                                                   \
     }                                                                       \
-    ONE_VALUE(name, td, ta, tb, tc)
+    ONE_VALUE(name, td, ta, tb, tc)                                         \
+    RAW_VALUE_##td(name, ta, tb, tc)
 
 #define ALU1(name, td, ta, expression) OPERATION(name, td, ta, z, z, expression)
 #define ALUB(name, td, tb, expression) OPERATION(name, td, z, tb, z, expression)
@@ -152,6 +169,11 @@ KIT(v_, CANON_f)
     {
         dl[i] = bits_of_f(float_of(al[i]));
     }
+}
+KIT(s_, CANON_f)
+{
+    KIT_UNUSED;
+    dl[0] = bits_of_f(float_of(al[0]));
 }
 KIT(v_, CANON_g)
 {
@@ -391,6 +413,8 @@ __attribute__((noinline)) bool kit_left(struct exec *x, const struct code_insn *
 }
 
 #include "qemu-device/tier/kit_pass.c.inc"
+
+#include "qemu-device/tier/kit_apart.c.inc"
 
 /* What LLVM calls for lengths that it does not know: the code of a loop has no library. */
 void *memcpy(void *restrict to, const void *restrict from, size_t bytes)

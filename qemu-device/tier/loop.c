@@ -12,11 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct ppu_insn *insn_of(const struct loop *l, uint32_t n)
-{
-    return &l->t->unit->insn[n].insn;
-}
-
 /* ---- does the unit fit ---- */
 
 static bool leaves_by(const struct ppu_insn *insn)
@@ -27,7 +22,7 @@ static bool leaves_by(const struct ppu_insn *insn)
 
 static bool take_control(struct loop *l, uint32_t n)
 {
-    const struct ppu_insn *const insn = insn_of(l, n);
+    const struct ppu_insn *const insn = loop_insn_of(l, n);
 
     if (insn->op == PPU_OP_BRA && insn->immed) {
         return true;
@@ -47,7 +42,7 @@ static bool take_control(struct loop *l, uint32_t n)
 
 static bool fits(struct loop *l, uint32_t n, uint32_t *rows, uint32_t *ones)
 {
-    const struct ppu_insn *const insn = insn_of(l, n);
+    const struct ppu_insn *const insn = loop_insn_of(l, n);
     struct writer *const t = l->t;
 
     if (l->gathers && t->kind[n] != KIND_LEAVE && loop_loads_lanes(t->unit, insn)) {
@@ -95,7 +90,7 @@ static void name_regs(struct loop *l, uint32_t reg, uint32_t words, bool scalar,
 
 static void name_sources(struct loop *l, uint32_t n)
 {
-    const struct ppu_insn *const insn = insn_of(l, n);
+    const struct ppu_insn *const insn = loop_insn_of(l, n);
 
     if (l->t->kind[n] == KIND_CONTROL || insn->format == PPU_FMT_PLOP) {
         return;
@@ -113,7 +108,7 @@ static void name_sources(struct loop *l, uint32_t n)
 
 static void name_preds(struct loop *l, uint32_t n)
 {
-    const struct ppu_insn *const insn = insn_of(l, n);
+    const struct ppu_insn *const insn = loop_insn_of(l, n);
 
     if (insn->guard != 0) {
         l->pred_named[insn->guard & PPU_GUARD_PRED] = true;
@@ -133,7 +128,7 @@ static void name_preds(struct loop *l, uint32_t n)
 static void name_all(struct loop *l)
 {
     for (uint32_t n = 0; n < l->t->unit->insns; n++) {
-        const struct ppu_insn *const insn = insn_of(l, n);
+        const struct ppu_insn *const insn = loop_insn_of(l, n);
         name_sources(l, n);
         name_preds(l, n);
         if (l->t->kind[n] != KIND_CONTROL && insn->format != PPU_FMT_SETP && insn->format != PPU_FMT_PLOP) {
@@ -149,7 +144,7 @@ static void name_all(struct loop *l)
 static bool rows_stay(const struct loop *l)
 {
     for (uint32_t n = 0; n < l->t->unit->insns; n++) {
-        const struct ppu_insn *const insn = insn_of(l, n);
+        const struct ppu_insn *const insn = loop_insn_of(l, n);
         for (uint32_t word = 0; loop_writes_lanes(l, n) && word < insn->wd; word++) {
             if (l->first_of[insn->rd + word]) {
                 return false;
@@ -164,7 +159,7 @@ static bool rows_stay(const struct loop *l)
 /* The unit's instruction that a branch names; the number of instructions: none. */
 static uint32_t target_of(const struct loop *l, uint32_t n)
 {
-    const struct ppu_insn *const insn = insn_of(l, n);
+    const struct ppu_insn *const insn = loop_insn_of(l, n);
     const int64_t to = (int64_t)n + insn->imm;
 
     return l->t->kind[n] == KIND_CONTROL && insn->op == PPU_OP_BRA && to >= 0 && to < l->t->unit->insns
@@ -209,7 +204,7 @@ static bool made_same(const struct loop *l, uint32_t begin, uint32_t end, uint32
     bool same = l->pred_writers[pred] == WRITERS_SAME;
 
     for (uint32_t n = begin; n < end; n++) {
-        const struct ppu_insn *const insn = insn_of(l, n);
+        const struct ppu_insn *const insn = loop_insn_of(l, n);
         if ((insn->format == PPU_FMT_SETP || insn->format == PPU_FMT_PLOP) && insn->rd == pred) {
             same = l->t->kind[n] == KIND_UNIFORM;
         }
@@ -223,8 +218,9 @@ static void find_guesses(struct loop *l)
 
     for (uint32_t begin = 0; begin < insns; begin++) {
         const uint32_t end = l->begins[begin] ? block_end(l, begin) : insns;
-        if (end < insns && l->t->kind[end] == KIND_CONTROL && insn_of(l, end)->op == PPU_OP_BRA &&
-            insn_of(l, end)->guard != 0 && !made_same(l, begin, end, insn_of(l, end)->guard & PPU_GUARD_PRED)) {
+        if (end < insns && l->t->kind[end] == KIND_CONTROL && loop_insn_of(l, end)->op == PPU_OP_BRA &&
+            loop_insn_of(l, end)->guard != 0 &&
+            !made_same(l, begin, end, loop_insn_of(l, end)->guard & PPU_GUARD_PRED)) {
             l->guesses = true;
         }
     }
@@ -262,8 +258,8 @@ static void flow_through(const struct loop *l, uint32_t begin, uint32_t end, uin
             raw[reg] = flow[reg] == FLOW_RAW ? RAW_FLOAT : RAW_NO;
         }
         loop_raw_behind(l, n, raw);
-        for (uint32_t word = 0; loop_writes_lanes(l, n) && word < insn_of(l, n)->wd; word++) {
-            const uint32_t reg = insn_of(l, n)->rd + word;
+        for (uint32_t word = 0; loop_writes_lanes(l, n) && word < loop_insn_of(l, n)->wd; word++) {
+            const uint32_t reg = loop_insn_of(l, n)->rd + word;
             flow[reg] = raw[reg] == RAW_FLOAT ? FLOW_RAW : FLOW_MADE;
         }
     }
@@ -355,6 +351,8 @@ static struct loop *loop_of(struct writer *t, bool gathers, enum tier_kind kind[
     }
     l->t = t;
     l->gathers = gathers;
+    l->words_type = t->lanes;
+    l->set_type = t->mask;
     l->refused = t->leave;
     l->raw = calloc(t->unit->insns, sizeof(l->raw[0]));
     memcpy(before, t->kind, sizeof(before));

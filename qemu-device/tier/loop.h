@@ -35,6 +35,12 @@ enum writers {
     WRITERS_SAME = 2,  /* what is the same for all lanes of the warp */
 };
 
+/* Variables of a load to which lanes come one after the other: what struct kit_window has, and that, as i64. */
+struct loop_window {
+    LLVMValueRef first, limit, host, window;
+    uint32_t row; /* of the table: the first of a turn is 0 */
+};
+
 struct loop {
     struct writer *t;
     uint32_t groups;                      /* of TIER_CHUNK lanes that go through the loop together: a part */
@@ -48,6 +54,7 @@ struct loop {
     uint32_t yields_at;                        /* all of which yield the time that this says */
     bool needs_whole;                          /* all lanes must be active */
     bool gathers;                              /* what it loads is no rows of the warp: loop_lanes.c */
+    bool apart;                                /* lanes go one after the other: loop_apart.c */
     bool reg_named[PPU_MAX_VREGS], reg_written[PPU_MAX_VREGS];
     bool pred_named[PPU_PREDS];
     uint8_t pred_writers[PPU_PREDS]; /* enum writers */
@@ -55,6 +62,8 @@ struct loop {
     uint8_t first_of[PPU_MAX_VREGS]; /* offsets of rows: 1 */
     uint8_t (*raw)[PPU_MAX_VREGS];   /* enum flow of each register where an instruction begins a block */
     bool strict[PPU_MAX_VREGS];      /* NaNs are made one where they are written */
+    /* Types of what a group has of a register and of a predicate; with `apart` a group is one lane. */
+    LLVMTypeRef words_type, set_type;
     /* Variables. */
     LLVMValueRef reg[PPU_MAX_VREGS][LOOP_GROUPS];
     LLVMValueRef pred[PPU_PREDS][LOOP_GROUPS];
@@ -72,6 +81,10 @@ struct loop {
     LLVMValueRef words;                                /* of a load that all lanes have from one place */
     LLVMValueRef trace, traced, traced_most, trace_at; /* words of scalar loads */
     LLVMValueRef page[TIER_MAX_INSNS];                 /* struct page of a scalar load, or of one that gathers */
+    struct loop_window window[TIER_MAX_INSNS];         /* with `apart` */
+    uint32_t rows;                                     /* of the table, in a turn */
+    LLVMValueRef table;                                /* [turn][row][lane of a pass]: lower halves of offsets */
+    LLVMValueRef turn_row;                             /* the lane's word in the first row of its turn */
     LLVMValueRef request, values;                      /* struct kit_lanes, and what it gives */
     LLVMValueRef shared, shared_bytes;                 /* shared memory of the CTA */
     LLVMValueRef own_lines;                            /* i64: of loads that gather, of all parts of the round */
@@ -85,11 +98,25 @@ struct loop {
     uint8_t now[PPU_MAX_VREGS];       /* enum raw */
     LLVMValueRef now_same[PPU_PREDS]; /* i1: what the block has made the same for all lanes, or NULL */
     LLVMBasicBlockRef part_end;
+    LLVMBasicBlockRef fail;    /* with `apart`: where code goes on when a lane cannot go on so */
     LLVMBasicBlockRef refused; /* where code goes on when the loop is not as it was thought to be; nothing is done */
 };
 
+static inline const struct ppu_insn *loop_insn_of(const struct loop *l, uint32_t n)
+{
+    return &l->t->unit->insn[n].insn;
+}
+
 /* Writes the function of a unit that was found to be such a loop. */
 void loop_write(struct loop *l);
+/* A new variable of the function. */
+LLVMValueRef loop_variable(const struct loop *l, LLVMTypeRef type);
+/* What a load adds to the offset of each lane, but for upper halves that lanes have; i64. */
+LLVMValueRef loop_base_of(const struct loop *l, const struct ppu_insn *insn);
+/* Lanes can go through it one after the other. */
+bool loop_may_go_apart(const struct loop *l);
+/* Writes a round in which they do; nothing is as it was where it goes on at `fail`. */
+void loop_write_apart(const struct loop *together, LLVMBasicBlockRef fail);
 /* Where the lanes of a group of a register are in memory. */
 LLVMValueRef loop_lanes_place(const struct loop *l, uint32_t reg, uint32_t group);
 /* Where bits of a group are, of a set of lanes at `set`. */
@@ -112,6 +139,8 @@ void loop_put_lanes(const struct loop *l, uint32_t n, uint32_t reg, uint32_t gro
 /* It is a load that loop_write_lanes() can write. */
 bool loop_loads_lanes(const struct tier_unit *unit, const struct ppu_insn *insn);
 void loop_write_lanes(struct loop *l, uint32_t n);
+/* Writes it for the one lane that goes through a loop whose lanes go apart. */
+void loop_write_lane(struct loop *l, uint32_t n);
 /* Writes an instruction that transfers no control. */
 void loop_write_insn(struct loop *l, uint32_t n);
 /* It writes registers of lanes. */

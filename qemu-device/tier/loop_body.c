@@ -32,23 +32,29 @@ LLVMValueRef loop_pred(const struct loop *l, uint32_t operand, uint32_t group)
         LLVMValueRef all = LLVMBuildSExt(t->builder, loop_get(l, t->i1, l->same[pred]), t->i32, "");
         value = LLVMBuildICmp(t->builder, LLVMIntNE, write_splat(t, all), LLVMConstNull(t->lanes), "");
     } else {
-        value = loop_get(l, t->mask, l->pred[pred][group]);
+        value = loop_get(l, l->set_type, l->pred[pred][group]);
     }
     return operand & PPU_PRED_NEGATE ? LLVMBuildNot(t->builder, value, "") : value;
+}
+
+/* Places for what functions of the kit are given, of a group. */
+static const LLVMValueRef *slots_of(const struct loop *l)
+{
+    return l->apart ? l->t->one : l->t->many;
 }
 
 LLVMValueRef loop_canonical(const struct loop *l, LLVMValueRef value)
 {
     const struct writer *const t = l->t;
 
-    write_store(t, value, t->many[2]);
-    write_kit_call(t, "v_", "CANON_f", t->many);
-    return write_load(t, t->lanes, t->many[0]);
+    write_store(t, value, slots_of(l)[2]);
+    write_kit_call(t, l->apart ? "s_" : "v_", "CANON_f", slots_of(l));
+    return write_load(t, l->words_type, slots_of(l)[0]);
 }
 
 LLVMValueRef loop_clean(const struct loop *l, uint32_t reg, uint32_t group)
 {
-    LLVMValueRef value = loop_get(l, l->t->lanes, l->reg[reg][group]);
+    LLVMValueRef value = loop_get(l, l->words_type, l->reg[reg][group]);
 
     return l->now[reg] == RAW_FLOAT ? loop_canonical(l, value) : value;
 }
@@ -117,14 +123,14 @@ static void lane_words(const struct loop *l, const struct tier_insn *insn, uint3
     words[1] = NULL;
     if (o.scalar || o.immediate) {
         same_words(l, insn, i, words);
-        for (uint32_t word = 0; word < 2 && words[word]; word++) {
+        for (uint32_t word = 0; word < 2 && words[word] && !l->apart; word++) {
             words[word] = write_splat(t, words[word]);
         }
         return;
     }
     for (uint32_t word = 0; word < o.words && word < 2; word++) {
         const uint32_t reg = o.reg + word;
-        words[word] = raw ? loop_get(l, t->lanes, l->reg[reg][group]) : loop_clean(l, reg, group);
+        words[word] = raw ? loop_get(l, l->words_type, l->reg[reg][group]) : loop_clean(l, reg, group);
         if (word == o.words - 1u) {
             words[word] = write_modified(t, &insn->insn, i, words[word]);
         }
@@ -142,7 +148,7 @@ void loop_put_lanes(const struct loop *l, uint32_t n, uint32_t reg, uint32_t gro
         value = loop_canonical(l, value);
     }
     if (insn->guard != 0) {
-        LLVMValueRef kept = raw ? loop_get(l, l->t->lanes, l->reg[reg][group]) : loop_clean(l, reg, group);
+        LLVMValueRef kept = raw ? loop_get(l, l->words_type, l->reg[reg][group]) : loop_clean(l, reg, group);
         LLVMValueRef set = loop_pred(l, insn->guard & (PPU_GUARD_PRED | PPU_GUARD_NEGATE), group);
         value = LLVMBuildSelect(l->t->builder, set, value, kept, "");
     }
@@ -156,7 +162,7 @@ static void put_pred(const struct loop *l, uint32_t n, uint32_t group, LLVMValue
 
     if (insn->guard != 0) {
         LLVMValueRef set = loop_pred(l, insn->guard & (PPU_GUARD_PRED | PPU_GUARD_NEGATE), group);
-        value = LLVMBuildSelect(l->t->builder, set, value, loop_get(l, l->t->mask, variable), "");
+        value = LLVMBuildSelect(l->t->builder, set, value, loop_get(l, l->set_type, variable), "");
     }
     loop_put(l, value, variable);
 }
@@ -168,6 +174,7 @@ static void write_operation(const struct loop *l, uint32_t n, uint32_t group)
     const struct tier_insn *const insn = loop_insn(l, n);
     const struct tier_op op = tier_op_of(insn);
     const struct writer *const t = l->t;
+    const LLVMValueRef *const slot = slots_of(l);
     LLVMValueRef words[3][2] = { { NULL } }, result[2] = { NULL, NULL };
 
     /* All of them before any is put in its place: to make NaNs the one takes those places. */
@@ -178,22 +185,22 @@ static void write_operation(const struct loop *l, uint32_t n, uint32_t group)
     }
     for (uint32_t i = 0; i < 3; i++) {
         for (uint32_t word = 0; word < 2 && words[i][word]; word++) {
-            write_store(t, words[i][word], t->many[2 * (i + 1) + word]);
+            write_store(t, words[i][word], slot[2 * (i + 1) + word]);
         }
     }
-    write_kit_call(t, "v_", op.name, t->many);
+    write_kit_call(t, !l->apart ? "v_" : op.types[0] == 'f' ? "r_" : "s_", op.name, slot);
     if (insn->insn.format == PPU_FMT_SETP) {
-        LLVMValueRef lanes = write_load(t, t->lanes, t->many[0]);
-        put_pred(l, n, group, LLVMBuildICmp(t->builder, LLVMIntNE, lanes, LLVMConstNull(t->lanes), ""));
+        LLVMValueRef lanes = write_load(t, l->words_type, slot[0]);
+        put_pred(l, n, group, LLVMBuildICmp(t->builder, LLVMIntNE, lanes, LLVMConstNull(l->words_type), ""));
         return;
     }
-    if (op.types[0] == 'g') {
+    if (op.types[0] == 'g' && !l->apart) {
         write_store(t, write_load(t, t->lanes, t->many[0]), t->many[2]);
         write_store(t, write_load(t, t->lanes, t->many[1]), t->many[3]);
         write_kit_call(t, "v_", "CANON_g", t->many);
     }
     for (uint32_t word = 0; word < insn->insn.wd; word++) {
-        result[word] = write_load(t, t->lanes, t->many[word]);
+        result[word] = write_load(t, l->words_type, slot[word]);
     }
     for (uint32_t word = 0; word < insn->insn.wd; word++) {
         loop_put_lanes(l, n, insn->insn.rd + word, group, result[word]);
@@ -471,7 +478,9 @@ void loop_write_insn(struct loop *l, uint32_t n)
         write_uniform(l, n);
         break;
     case KIND_LOAD:
-        if (l->gathers) {
+        if (l->apart) {
+            loop_write_lane(l, n);
+        } else if (l->gathers) {
             loop_write_lanes(l, n);
         } else {
             write_row(l, n);

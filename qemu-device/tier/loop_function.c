@@ -8,13 +8,8 @@
 
 #include <string.h>
 
-static const struct ppu_insn *insn_of(const struct loop *l, uint32_t n)
-{
-    return &l->t->unit->insn[n].insn;
-}
-
 /* It is in the function's first block: LLVM makes values of no others. */
-static LLVMValueRef variable(const struct loop *l, LLVMTypeRef type)
+LLVMValueRef loop_variable(const struct loop *l, LLVMTypeRef type)
 {
     LLVMBuilderRef b = l->t->builder;
     LLVMBasicBlockRef here = LLVMGetInsertBlock(b), entry = LLVMGetEntryBasicBlock(l->t->function);
@@ -269,7 +264,7 @@ static void guarded(const struct loop *l, uint32_t guard, LLVMValueRef sets[LOOP
 /* Lanes could go different ways: all go the way that is likely, or the part ends. */
 static void write_guess(struct loop *l, uint32_t n)
 {
-    const struct ppu_insn *const insn = insn_of(l, n);
+    const struct ppu_insn *const insn = loop_insn_of(l, n);
     struct writer *const t = l->t;
     const bool back = insn->imm <= 0;
     LLVMValueRef others[LOOP_GROUPS];
@@ -283,7 +278,7 @@ static void write_guess(struct loop *l, uint32_t n)
 
 static void write_branch(struct loop *l, uint32_t n)
 {
-    const struct ppu_insn *const insn = insn_of(l, n);
+    const struct ppu_insn *const insn = loop_insn_of(l, n);
     const uint32_t pred = insn->guard & PPU_GUARD_PRED;
     struct writer *const t = l->t;
     LLVMValueRef same = l->now_same[pred] ? l->now_same[pred]
@@ -316,7 +311,7 @@ static void write_leave(struct loop *l, uint32_t n, uint32_t which)
     LLVMValueRef sets[LOOP_GROUPS], rest[LOOP_GROUPS];
 
     add32(l, l->done, n + 1 - block_of(l, n));
-    guarded(l, insn_of(l, n)->guard, sets);
+    guarded(l, loop_insn_of(l, n)->guard, sets);
     LLVMBuildCondBr(t->builder, any(l, sets), some, on);
     write_at(t, some);
     count_lanes(l);
@@ -350,11 +345,11 @@ static void write_yield(struct loop *l, uint32_t n)
 
 static void write_control(struct loop *l, uint32_t n)
 {
-    if (insn_of(l, n)->op == PPU_OP_YIELDN) {
+    if (loop_insn_of(l, n)->op == PPU_OP_YIELDN) {
         write_yield(l, n);
         return;
     }
-    if (insn_of(l, n)->op == PPU_OP_BRA) {
+    if (loop_insn_of(l, n)->op == PPU_OP_BRA) {
         write_branch(l, n);
         return;
     }
@@ -663,6 +658,45 @@ static void save(struct loop *l, LLVMValueRef area, bool back)
     }
 }
 
+/* ---- lanes together, or one after the other ---- */
+
+static void begin_pace(const struct loop *l, LLVMValueRef ticks)
+{
+    loop_put(l, write_kit(l->t, "kit_ticks", NULL, 0), ticks);
+}
+
+static void end_pace(const struct loop *l, bool apart, LLVMValueRef ticks, LLVMValueRef lanes)
+{
+    LLVMValueRef arguments[] = { l->t->turn, LLVMConstInt(l->t->i1, apart, false), loop_get(l, l->t->i64, ticks),
+                                 lanes };
+
+    write_kit(l->t, "kit_pace_took", arguments, 4);
+}
+
+/* Writes rounds in which lanes go apart. What is written next is those in which they go together, and which such a
+ * round becomes that cannot go on. The result is where both go on. */
+static LLVMBasicBlockRef write_apart(struct loop *l, LLVMValueRef area, LLVMValueRef ticks)
+{
+    struct writer *const t = l->t;
+    LLVMBasicBlockRef alone = write_block(t), together = write_block(t), fail = write_block(t), end = write_block(t);
+    LLVMValueRef turn = t->turn;
+
+    begin_pace(l, ticks);
+    LLVMBuildCondBr(t->builder, write_kit(t, "kit_pace_apart", &turn, 1), alone, together);
+    write_at(t, alone);
+    begin_parts(l);
+    loop_write_apart(l, fail);
+    end_pace(l, true, ticks, loop_get(l, t->i64, l->lanes));
+    LLVMBuildBr(t->builder, end);
+    write_at(t, fail);
+    save(l, area, true);
+    end_pace(l, true, ticks, write_i64(t, 0));
+    begin_pace(l, ticks);
+    LLVMBuildBr(t->builder, together);
+    write_at(t, together);
+    return end;
+}
+
 /* ---- the function ---- */
 
 static void make_variables(struct loop *l)
@@ -674,48 +708,48 @@ static void make_variables(struct loop *l)
     LLVMValueRef *const longs[] = { &l->lines, &l->lanes, &l->best_lines, &l->own_lines };
 
     for (size_t i = 0; i < PPU_ARRAY_SIZE(words); i++) {
-        *words[i] = variable(l, t->i32);
+        *words[i] = loop_variable(l, t->i32);
     }
     for (size_t i = 0; i < PPU_ARRAY_SIZE(longs); i++) {
-        *longs[i] = variable(l, t->i64);
+        *longs[i] = loop_variable(l, t->i64);
     }
     for (uint32_t reg = 0; reg < PPU_MAX_VREGS; reg++) {
         for (uint32_t group = 0; l->reg_named[reg] && group < l->groups; group++) {
-            l->reg[reg][group] = variable(l, t->lanes);
+            l->reg[reg][group] = loop_variable(l, t->lanes);
         }
-        l->first[reg] = l->first_of[reg] ? variable(l, t->i32) : NULL;
-        l->step[reg] = l->first_of[reg] ? variable(l, t->i32) : NULL;
+        l->first[reg] = l->first_of[reg] ? loop_variable(l, t->i32) : NULL;
+        l->step[reg] = l->first_of[reg] ? loop_variable(l, t->i32) : NULL;
     }
     for (uint32_t reg = 0; reg < PPU_SREGS; reg++) {
-        l->sreg[reg] = l->sreg_named[reg] ? variable(l, t->i32) : NULL;
-        l->best_sreg[reg] = l->sreg_written[reg] ? variable(l, t->i32) : NULL;
+        l->sreg[reg] = l->sreg_named[reg] ? loop_variable(l, t->i32) : NULL;
+        l->best_sreg[reg] = l->sreg_written[reg] ? loop_variable(l, t->i32) : NULL;
     }
     for (uint32_t group = 0; group < l->groups; group++) {
-        l->active[group] = variable(l, t->mask);
+        l->active[group] = loop_variable(l, t->mask);
     }
     for (uint32_t pred = 0; pred < PPU_PREDS; pred++) {
         const bool same = l->pred_writers[pred] == WRITERS_SAME;
-        l->same[pred] = same ? variable(l, t->i1) : NULL;
-        l->best_same[pred] = same ? variable(l, t->i1) : NULL;
-        l->begun_same[pred] = same ? variable(l, t->i1) : NULL;
+        l->same[pred] = same ? loop_variable(l, t->i1) : NULL;
+        l->best_same[pred] = same ? loop_variable(l, t->i1) : NULL;
+        l->begun_same[pred] = same ? loop_variable(l, t->i1) : NULL;
         for (uint32_t group = 0; l->pred_named[pred] && group < l->groups; group++) {
-            l->pred[pred][group] = variable(l, t->mask);
+            l->pred[pred][group] = loop_variable(l, t->mask);
         }
     }
     for (uint32_t i = 0; i < l->leave_count; i++) {
-        l->left[i] = variable(l, LLVMArrayType2(t->i64, sizeof(struct lanes) / 8));
+        l->left[i] = loop_variable(l, LLVMArrayType2(t->i64, sizeof(struct lanes) / 8));
     }
-    l->place = variable(l, LLVMArrayType2(t->i64, sizeof(struct kit_place) / 8));
-    l->row = variable(l, LLVMArrayType2(t->i64, (sizeof(struct tier_row) + 7) / 8));
-    l->words = variable(l, t->lanes);
-    l->request = variable(l, LLVMArrayType2(t->i64, (sizeof(struct kit_lanes) + 7) / 8));
-    l->values = variable(l, LLVMArrayType2(t->i32, KIT_MOST_WORDS * PPU_LANES));
-    l->shared = variable(l, t->ptr);
-    l->shared_bytes = variable(l, t->i32);
-    l->trace = l->parts > 1 ? variable(l, LLVMArrayType2(t->i32, LOOP_TRACE)) : NULL;
+    l->place = loop_variable(l, LLVMArrayType2(t->i64, sizeof(struct kit_place) / 8));
+    l->row = loop_variable(l, LLVMArrayType2(t->i64, (sizeof(struct tier_row) + 7) / 8));
+    l->words = loop_variable(l, t->lanes);
+    l->request = loop_variable(l, LLVMArrayType2(t->i64, (sizeof(struct kit_lanes) + 7) / 8));
+    l->values = loop_variable(l, LLVMArrayType2(t->i32, KIT_MOST_WORDS * PPU_LANES));
+    l->shared = loop_variable(l, t->ptr);
+    l->shared_bytes = loop_variable(l, t->i32);
+    l->trace = l->parts > 1 ? loop_variable(l, LLVMArrayType2(t->i32, LOOP_TRACE)) : NULL;
     for (uint32_t n = 0; n < t->unit->insns; n++) {
         if (t->kind[n] == KIND_LOAD_ONE || (l->gathers && t->kind[n] == KIND_LOAD)) {
-            l->page[n] = variable(l, LLVMArrayType2(t->i64, sizeof(struct page) / 8));
+            l->page[n] = loop_variable(l, LLVMArrayType2(t->i64, sizeof(struct page) / 8));
             write_store(t, write_i64(t, 0), write_field(t, l->page[n], offsetof(struct page, bytes)));
         }
     }
@@ -775,7 +809,7 @@ static void ask(struct loop *l)
         refuse(l, LLVMBuildNot(t->builder, may, ""));
     }
     for (uint32_t n = 0; n < t->unit->insns; n++) {
-        const struct ppu_insn *const insn = insn_of(l, n);
+        const struct ppu_insn *const insn = loop_insn_of(l, n);
         if (t->kind[n] == KIND_LOAD && insn->lane_off && !l->gathers) {
             const uint32_t apart = insn->indexed ? 1 : ppu_width_bytes(insn->width);
             LLVMValueRef arguments[] = { t->x, write_i32(t, insn->rb), write_i32(t, t->unit->wave),
@@ -787,8 +821,9 @@ static void ask(struct loop *l)
     }
     for (uint32_t i = 0; i < l->leave_count; i++) {
         LLVMValueRef pc = LLVMBuildAdd(t->builder, t->base, write_i32(t, l->leaves[i]), "");
-        LLVMValueRef target = LLVMBuildAdd(t->builder, pc, write_i32(t, (uint32_t)insn_of(l, l->leaves[i])->imm), "");
-        LLVMValueRef arguments[] = { t->x, write_i32(t, wait_type(insn_of(l, l->leaves[i]))), target };
+        LLVMValueRef target =
+            LLVMBuildAdd(t->builder, pc, write_i32(t, (uint32_t)loop_insn_of(l, l->leaves[i])->imm), "");
+        LLVMValueRef arguments[] = { t->x, write_i32(t, wait_type(loop_insn_of(l, l->leaves[i]))), target };
         LLVMValueRef waits = write_kit(t, "kit_would_wait", arguments, 3);
         refuse(l, LLVMBuildNot(t->builder, waits, ""));
     }
@@ -804,11 +839,14 @@ static void find_shared(const struct loop *l)
 void loop_write(struct loop *l)
 {
     struct writer *const t = l->t;
-    const bool saves = (l->guesses || l->gathers) && l->parts > 1;
+    const bool apart = loop_may_go_apart(l);
+    const bool saves = ((l->guesses || l->gathers) && l->parts > 1) || apart;
     LLVMBasicBlockRef round = write_block(t), again = write_block(t), behind = write_block(t), end = write_block(t);
 
     make_variables(l);
-    LLVMValueRef area = saves ? variable(l, LLVMArrayType2(LLVMInt8TypeInContext(t->context), saved_bytes(l))) : NULL;
+    LLVMValueRef ticks = apart ? loop_variable(l, t->i64) : NULL;
+    LLVMValueRef area =
+        saves ? loop_variable(l, LLVMArrayType2(LLVMInt8TypeInContext(t->context), saved_bytes(l))) : NULL;
     ask(l);
     find_shared(l);
     LLVMBuildBr(t->builder, round);
@@ -817,6 +855,7 @@ void loop_write(struct loop *l)
     if (saves) {
         save(l, area, false);
     }
+    LLVMBasicBlockRef finish = apart ? write_apart(l, area, ticks) : NULL;
     LLVMBuildBr(t->builder, again);
     write_at(t, again);
     begin_parts(l);
@@ -830,6 +869,11 @@ void loop_write(struct loop *l)
         loop_put(l, least, l->allowed);
         LLVMBuildBr(t->builder, again);
         write_at(t, good);
+    }
+    if (apart) {
+        end_pace(l, false, ticks, loop_get(l, t->i64, l->lanes));
+        LLVMBuildBr(t->builder, finish);
+        write_at(t, finish);
     }
     end_round(l);
     forget_steady(l);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Writes the loads of a loop without effects (loop.c) whose lanes lie wherever (gather.c). */
+/* Writes the loads of a loop without effects (loop.c) whose lanes lie wherever (gather.c), of many lanes or of one. */
 #include "qemu-device/tier/gather.h"
 #include "qemu-device/tier/loop.h"
 
@@ -11,8 +11,7 @@ bool loop_loads_lanes(const struct tier_unit *unit, const struct ppu_insn *insn)
     return insn->op == PPU_OP_LDG ? insn->wa == 2 : insn->op == PPU_OP_LDS && !insn->indexed && insn->wa != 2;
 }
 
-/* What is added to the offset of each lane, but for upper halves that lanes have. */
-static LLVMValueRef base_of(const struct loop *l, const struct ppu_insn *insn)
+LLVMValueRef loop_base_of(const struct loop *l, const struct ppu_insn *insn)
 {
     const struct writer *const t = l->t;
     LLVMBuilderRef b = t->builder;
@@ -28,7 +27,7 @@ static LLVMValueRef base_of(const struct loop *l, const struct ppu_insn *insn)
 static LLVMValueRef low_of(const struct loop *l, const struct ppu_insn *insn, uint32_t group)
 {
     if (insn->wa == 0 || (insn->a_scalar && !insn->lane_off)) {
-        return LLVMConstNull(l->t->lanes);
+        return LLVMConstNull(l->words_type);
     }
     return loop_clean(l, insn->a_scalar ? insn->rb : insn->ra, group);
 }
@@ -59,7 +58,7 @@ static struct gather access_of(struct loop *l, uint32_t n)
 {
     struct gather a = gather_of(l->t, n);
 
-    a.base = base_of(l, a.insn);
+    a.base = loop_base_of(l, a.insn);
     a.request = l->request;
     a.values = l->values;
     a.unless = unless;
@@ -106,4 +105,143 @@ void loop_write_lanes(struct loop *l, uint32_t n)
         LLVMValueRef lines = LLVMBuildZExt(b, pass[i].lines, l->t->i64, "");
         loop_put(l, LLVMBuildAdd(b, loop_get(l, l->t->i64, l->own_lines), lines, ""), l->own_lines);
     }
+}
+
+/* ---- one lane ---- */
+
+static LLVMValueRef lane_offset_of(const struct loop *l, const struct ppu_insn *insn)
+{
+    const struct writer *const t = l->t;
+    LLVMBuilderRef b = t->builder;
+    LLVMValueRef low = low_of(l, insn, 0), high = high_of(l, insn, 0);
+
+    if (insn->indexed) {
+        return LLVMBuildMul(b, LLVMBuildSExt(b, low, t->i64, ""), write_i64(t, ppu_width_bytes(insn->width)), "");
+    }
+    LLVMValueRef offset = LLVMBuildZExt(b, low, t->i64, "");
+    return high ? LLVMBuildOr(b, offset, LLVMBuildShl(b, LLVMBuildZExt(b, high, t->i64, ""), write_i64(t, 32), ""), "")
+                : offset;
+}
+
+static void fail_unless(const struct loop *l, LLVMValueRef holds)
+{
+    LLVMBasicBlockRef on = write_block(l->t);
+
+    write_rarely(l->t, LLVMBuildNot(l->t->builder, holds, ""), l->fail, on);
+    write_at(l->t, on);
+}
+
+/* i1: it lies as it must. */
+static LLVMValueRef is_aligned(const struct writer *t, LLVMValueRef at, uint32_t bytes)
+{
+    LLVMValueRef odd = LLVMBuildAnd(t->builder, at, write_i64(t, (bytes < 4 ? bytes : 4) - 1u), "");
+
+    return LLVMBuildICmp(t->builder, LLVMIntEQ, odd, write_i64(t, 0), "");
+}
+
+/* The lane's bytes on the host. The base is aligned wherever a window was found. */
+static LLVMValueRef find_global(const struct loop *l, uint32_t n, LLVMValueRef offset)
+{
+    const struct ppu_insn *const insn = &l->t->unit->insn[n].insn;
+    const struct loop_window *const w = &l->window[n];
+    struct writer *const t = l->t;
+    LLVMBuilderRef b = t->builder;
+    const uint32_t bytes = ppu_width_bytes(insn->width);
+    LLVMValueRef in = LLVMBuildSub(b, offset, loop_get(l, t->i64, w->first), "");
+    LLVMValueRef near = LLVMBuildICmp(b, LLVMIntULT, in, loop_get(l, t->i64, w->limit), "");
+    LLVMBasicBlockRef far = write_block(t), behind = write_block(t);
+    LLVMValueRef arguments[] = { t->x,
+                                 write_field(t, t->head, n * sizeof(struct code_insn)),
+                                 t->calls,
+                                 w->window,
+                                 loop_base_of(l, insn),
+                                 offset,
+                                 write_i32(t, bytes) };
+
+    if (!insn->indexed) {
+        near = LLVMBuildAnd(b, near, is_aligned(t, offset, bytes), "");
+    }
+    write_rarely(t, LLVMBuildNot(b, near, ""), far, behind);
+    write_at(t, far);
+    fail_unless(l, write_kit(t, "kit_window_find", arguments, 7));
+    loop_put(l, write_load(t, t->i64, write_field(t, w->window, offsetof(struct kit_window, first))), w->first);
+    loop_put(l, write_load(t, t->i64, write_field(t, w->window, offsetof(struct kit_window, limit))), w->limit);
+    loop_put(l, write_load(t, t->i64, write_field(t, w->window, offsetof(struct kit_window, host))), w->host);
+    LLVMBuildBr(b, behind);
+    write_at(t, behind);
+    return LLVMBuildIntToPtr(b, LLVMBuildAdd(b, loop_get(l, t->i64, w->host), offset, ""), t->ptr, "");
+}
+
+static LLVMValueRef find_shared(const struct loop *l, const struct ppu_insn *insn, LLVMValueRef offset)
+{
+    struct writer *const t = l->t;
+    LLVMBuilderRef b = t->builder;
+    const uint32_t bytes = ppu_width_bytes(insn->width);
+    LLVMValueRef at = LLVMBuildAdd(b, loop_base_of(l, insn), offset, "");
+    LLVMValueRef room = LLVMBuildZExt(b, loop_get(l, t->i32, l->shared_bytes), t->i64, "");
+    LLVMValueRef end = LLVMBuildAdd(b, at, write_i64(t, bytes), "");
+    LLVMValueRef within =
+        LLVMBuildAnd(b, LLVMBuildICmp(b, LLVMIntULT, at, room, ""), LLVMBuildICmp(b, LLVMIntULE, end, room, ""), "");
+
+    fail_unless(l, LLVMBuildAnd(b, within, is_aligned(t, at, bytes), ""));
+    return write_behind(t, loop_get(l, t->ptr, l->shared), at);
+}
+
+/* Keeps where the lane loads, or that it does not, for the count of transactions. */
+static void note(const struct loop *l, uint32_t n, LLVMValueRef word)
+{
+    const struct writer *const t = l->t;
+    LLVMValueRef row = loop_get(l, t->ptr, l->turn_row);
+
+    write_store(t, word, write_field(t, row, (uint64_t)l->window[n].row * sizeof(uint32_t[PPU_LANES])));
+}
+
+static void load_lane(struct loop *l, uint32_t n)
+{
+    const struct ppu_insn *const insn = &l->t->unit->insn[n].insn;
+    struct writer *const t = l->t;
+    LLVMValueRef offset = lane_offset_of(l, insn), words[KIT_MOST_WORDS], host;
+    const bool global = insn->op == PPU_OP_LDG;
+
+    if (global) {
+        host = find_global(l, n, offset);
+        LLVMValueRef word = low_of(l, insn, 0);
+        if (insn->guard != 0) {
+            fail_unless(l, LLVMBuildICmp(t->builder, LLVMIntNE, word, write_i32(t, KIT_APART_NONE), ""));
+        }
+        note(l, n, word);
+    } else {
+        host = find_shared(l, insn, offset);
+    }
+    for (uint32_t word = 0; word < insn->wd; word++) {
+        words[word] = write_word_of(t, host, insn->width, word);
+    }
+    for (uint32_t word = 0; word < insn->wd; word++) {
+        loop_put_lanes(l, n, insn->rd + word, 0, words[word]);
+    }
+}
+
+void loop_write_lane(struct loop *l, uint32_t n)
+{
+    const struct ppu_insn *const insn = &l->t->unit->insn[n].insn;
+    struct writer *const t = l->t;
+
+    if (insn->guard == 0) {
+        load_lane(l, n);
+        return;
+    }
+    LLVMBasicBlockRef loads = write_block(t), idle = write_block(t), behind = write_block(t);
+    LLVMBuildCondBr(t->builder, loop_pred(l, insn->guard & (PPU_GUARD_PRED | PPU_GUARD_NEGATE), 0), loads, idle);
+    write_at(t, loads);
+    load_lane(l, n);
+    LLVMBuildBr(t->builder, behind);
+    write_at(t, idle);
+    if (insn->op == PPU_OP_LDG) {
+        note(l, n, write_i32(t, KIT_APART_NONE));
+    }
+    for (uint32_t word = 0; word < insn->wd; word++) {
+        loop_put(l, loop_clean(l, insn->rd + word, 0), l->reg[insn->rd + word][0]);
+    }
+    LLVMBuildBr(t->builder, behind);
+    write_at(t, behind);
 }

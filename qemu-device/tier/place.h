@@ -30,6 +30,30 @@ struct kit_lanes {
     uint32_t lines;   /* transactions: made by the kit */
 };
 
+#define KIT_NO_UPPER UINT64_MAX
+
+/* Offsets at which a load of one lane finds its bytes without the kit: from the first on, so many. */
+struct kit_window {
+    uint64_t first, limit; /* limit: 0 when there is no window yet */
+    uint64_t host;         /* where the bytes of the offset 0 would be on the host */
+    uint64_t upper;        /* the upper half of all offsets; KIT_NO_UPPER: there was none yet */
+};
+
+#define KIT_APART_NONE UINT32_MAX
+
+/* What the lanes of a pass have loaded by one instruction, in one turn of the loop after the other. */
+struct kit_apart {
+    const uint32_t *word; /* each lane's, of the first turn: its index, or the lower half of its offset; KIT_APART_NONE:
+                           * it had not the guard */
+    uint64_t turn_words;  /* from there to those of the next turn */
+    const uint32_t *done; /* instructions that each lane has executed in the round; 0: none */
+    uint64_t base;        /* what is added to those words, or to the bytes of those indexes */
+    uint32_t turns, insns; /* of the loop, and in each */
+    uint32_t number;       /* of the instruction in the loop */
+    uint32_t bytes;        /* of a lane */
+    uint32_t indexed, guarded;
+};
+
 /* What a pass stores when its unit has come to its end. */
 struct kit_store {
     uint8_t *host[PPU_LANES]; /* of each lane, or of the first of each chunk when they lie in rows */

@@ -103,7 +103,10 @@ LLVMValueRef write_kit(const struct writer *t, const char *name, LLVMValueRef *a
 {
     LLVMValueRef function = LLVMGetNamedFunction(t->module, name);
 
-    return LLVMBuildCall2(t->builder, LLVMGlobalGetValueType(function), function, arguments, count, "");
+    LLVMValueRef call = LLVMBuildCall2(t->builder, LLVMGlobalGetValueType(function), function, arguments, count, "");
+
+    LLVMSetInstructionCallConv(call, LLVMGetFunctionCallConv(function));
+    return call;
 }
 
 LLVMValueRef write_intrinsic(const struct writer *t, const char *name, LLVMTypeRef *types, uint32_t type_count,

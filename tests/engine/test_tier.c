@@ -285,6 +285,82 @@ static void by_hand(void **state)
     }
 }
 
+/* Lanes go through `turns` of these loops, which are more than a round has, and leave at different times. */
+#define APART(turns, body)                                                                                 \
+    BEGIN "and v6, v0, 31\nmul v6, v6, 7\nand v6, v6, 31\nadd v6, v6, " turns "\nmov v10, 0\nmov v9, v0\n" \
+          "pbrk out\nloop: add v10, v10, 1\n" body "isetp.gt p0, v10, v6\n@p0 brk out\nbra loop\n"         \
+          "out: xor v2, v2, v9\n" STORES
+
+static const struct apart {
+    const char *text;
+    bool fails; /* in some rounds lanes cannot go one after the other */
+} apart_kernels[] = {
+    /* a row of a sparse matrix: what is in a row, or anywhere; with NaNs */
+    { APART("1", "and v8, v9, 0x7fff\nldg.b32 v11, [s0+v8*4]\nldg.b32 v12, [s0+v8*4+4]\nand v13, v11, 0x7fff\n"
+                 "ldg.b32 v14, [s0+v13*4]\nffma v2, v12, v14, v2\nadd v3, v3, v11\nadd v9, v9, 1\n"),
+      false },
+    { APART("60", "and v8, v9, 0xff\nldg.b32 v11, [s0+v8*4]\nffma v2, v11, s3, v2\nfmul v3, v2, v11\n"
+                  "add v9, v9, 1\nadd v4, v4, v3\n"),
+      false },
+    /* one place, a row, offsets of 64 bits, several words, other widths */
+    { APART("9", "and v8, v10, 0xfc\nldg.b32 v11, [s0+v8]\nadd v12, v1, s0\nmov v13, s1\nldg.b64 v14, [v12+8]\n"
+                 "ldg.b128 v16, [s0+v0*16]\nand v20, v9, 0xffff\nldg.u8 v21, [s0+v20]\nldg.s8 v22, [s0+v20*1+1]\n"
+                 "ldg.u16 v23, [s0+v20*2]\nldg.s16 v24, [s0+v20*2+2]\nmad v9, v11, v5, v9\nadd v2, v2, v15\n"
+                 "xor v2, v2, v19\nadd v3, v3, v21\nmad v3, v22, v23, v3\nxor v4, v4, v24\n"),
+      false },
+    /* guards, predicates that stay and that change, shared memory, one more way out */
+    { APART("20", "and v8, v9, 0x7fff\nisetp.lt p1, v8, 0x4000\nmov v12, v10\n@p1 ldg.b32 v12, [s0+v8*4]\n"
+                  "@!p1 ldg.u8 v13, [s0+v8]\nand v14, v12, 0xffc\nlds.b32 v15, [v14]\n@p1 lds.u16 v16, [v14+2]\n"
+                  "sel v17, v15, v16, p2\nadd v9, v9, v17\nadd v9, v9, v12\nand v18, v9, 31\n"
+                  "isetp.eq p3, v18, 17\npor p2, p2, p3\n@p2 add v3, v3, v13\nmad v2, v12, v5, v2\n"
+                  "isetp.gt p4, v10, 25\npand p3, p3, p4\n@p3 brk out\n"),
+      false },
+    /* indexes below 0, all of them */
+    { APART("5", "and v8, v9, 0x1fff\nsub v8, v7, v8\nadd v8, v8, -1\nldg.b32 v11, [s0+v8*4+0x8004]\n"
+                 "mad v9, v11, v5, v9\nxor v3, v3, v11\n"),
+      false },
+    /* indexes below 0 and others: they are not in one window */
+    { APART("5", "and v8, v9, 0x1fff\nadd v8, v8, -0x1000\nldg.b32 v11, [s0+v8*4+0x7000]\nmad v9, v11, v5, v9\n"
+                 "xor v3, v3, v11\n"),
+      true },
+    /* the index that says of others that they have not the guard */
+    { APART("5", "and v8, v9, 3\nadd v8, v8, -1\nisetp.lt p1, v8, 1\n@p1 ldg.u8 v11, [s0+v8*1+0x100]\n"
+                 "mad v9, v11, v5, v9\nadd v9, v9, 1\nxor v3, v3, v11\n"),
+      true },
+};
+
+/* The loops of the SM that have been gone through in both ways: rounds, and those in which lanes could not go apart. */
+static struct tier_pace pace_of(const struct pair *p)
+{
+    const struct tier_heads *const heads = (*core_sm_pool(p->tier->board->core))->sm[0].heads;
+    struct tier_pace all = { 0, { 0, 0 }, 0 };
+
+    for (uint32_t i = 0; i < TIER_HEADS; i++) {
+        const struct tier_translation *const translation = heads->head[i].code ? heads->head[i].translation : NULL;
+        if (translation && translation->pace->cost[1] != 0) {
+            all.rounds += translation->pace->rounds;
+            all.failed += translation->pace->failed;
+        }
+    }
+    return all;
+}
+
+static void lanes_one_after_the_other(void **state)
+{
+    static const uint32_t threads[] = { 256, 250, 512 };
+    struct pair *p = *state;
+
+    for (uint32_t i = 0; i < 3 * PPU_ARRAY_SIZE(apart_kernels); i++) {
+        const struct apart *const kernel = &apart_kernels[i / 3];
+        const uint32_t wave = PPU_LANES << i % 3;
+        printf("# kernel %u, wave %u\n", i / 3, wave);
+        compare(p, kernel->text, wave, (uint32_t[3]){ threads[i % 3], 1, 1 }, 12);
+        const struct tier_pace pace = pace_of(p);
+        assert_true(pace.rounds > 16);
+        assert_true(kernel->fails ? pace.failed != 0 : pace.failed == 0);
+    }
+}
+
 /*
  * Lanes that come to the end of the memory at different times, which the lanes behind `from` do not: of some parts of a
  * warp sooner than of others. Shared memory ends for all of them.
@@ -294,11 +370,21 @@ static void by_hand(void **state)
           "mov v2, v0\n" LOOP "mad v6, v6, v5, v5\nand v6, v6, 0xfffc\nmul v8, v7, 0x1204\nadd v8, v8, v6\n" load \
           "mad v2, v9, v5, v2\nxor v3, v3, v2\nadd v7, v7, 1\n" END
 
+/* The same for lanes that leave, some of them before. */
+#define BEYOND_APART(load)                                                                                       \
+    BEGIN "mov s6, 0x1e0000\nmov s7, 0\nadd64 s6, s0, s6\nand v6, v0, 127\nmul v6, v6, v6\nand v6, v6, 0xff8\n"  \
+          "mov v2, v0\nand v12, v0, 15\nadd v12, v12, 25\nmov v9, 0\npbrk out\nloop: mad v6, v6, v5, v5\n"       \
+          "and v6, v6, 0xfffc\nmul v8, v7, 0x1204\nadd v8, v8, v6\n" load "mad v2, v9, v5, v2\nxor v3, v3, v2\n" \
+          "add v7, v7, 1\nisetp.gt p0, v7, v12\n@p0 brk out\nbra loop\nout: xor v2, v2, v9\n" STORES
+
 static const char *const beyond_kernels[] = {
     BEYOND("ldg.b32 v9, [s6+v8]\n"),
     BEYOND("ldg.b64 v10, [s6+v8]\nadd v9, v10, v11\n"),
     BEYOND("shr v8, v8, 5\nlds.u8 v9, [v8]\n"),
     BEYOND("isetp.lt p1, v8, 0x8000\n@p1 ldg.b32 v9, [s6+v8]\n@!p1 ldg.u16 v9, [s6+v8*2]\n"),
+    BEYOND_APART("ldg.b32 v9, [s6+v8]\n"),
+    BEYOND_APART("shr v10, v8, 3\nldg.b64 v10, [s6+v10*8]\nadd v9, v10, v11\n"),
+    BEYOND_APART("shr v10, v8, 7\nshl v10, v10, 2\nlds.b32 v10, [v10]\nldg.b32 v9, [s0+v7*4]\n"),
     BEYOND("ldg.b32 v9, [s6+v8]\nisetp.gt p0, v7, 30\n@p0 bra out\nadd v3, v3, 1\nout: add v8, v8, 1\n"
            "isetp.lt p2, v7, 12\n@p2 and v8, v8, 0xfffc\nldg.b32 v10, [s6+v8]\nadd v2, v2, v10\n"),
 };
@@ -1475,6 +1561,8 @@ int main(void)
 {
     static const struct CMUnitTest tests[] = {
         { "translated loops do what the interpreter does [A7][A8]", by_hand, setup, teardown, NULL },
+        { "lanes that part go through loops one after the other [A7][A8]", lanes_one_after_the_other, setup, teardown,
+          NULL },
         { "loads in loops fault as they do there [A7][A8]", faults_in_loops, setup, teardown, NULL },
         { "they load to no register that the warp has not [D1]", unowned_registers, setup, teardown, NULL },
         { "so does straight code [A7][A8]", straight_by_hand, setup, teardown, NULL },

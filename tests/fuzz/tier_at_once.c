@@ -88,7 +88,9 @@ static void map_code(const struct tier_code_bytes *code, struct tier_entry *entr
 {
     void *const memory = mmap(NULL, code->bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
-    if (memory == MAP_FAILED) {
+    struct tier_pace *const pace = calloc(1, sizeof(*pace));
+
+    if (memory == MAP_FAILED || !pace) {
         abort();
     }
     memcpy(memory, code->at, code->bytes);
@@ -101,7 +103,8 @@ static void map_code(const struct tier_code_bytes *code, struct tier_entry *entr
                                                     .insns = code->insns,
                                                     .ends = entry->whole && code->ends,
                                                     .memory = memory,
-                                                    .bytes = code->bytes };
+                                                    .bytes = code->bytes,
+                                                    .pace = pace };
     const uintptr_t at = (uintptr_t)memory + code->entry;
     memcpy(&entry->code, &at, sizeof(entry->code));
 }

@@ -4,6 +4,7 @@
 #include "qemu-device/core/tier/translator.h"
 #include "qemu-device/core/tier/unit.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -21,13 +22,17 @@ static bool is_answer(const struct tier_answer *answer, const struct tier_unit *
 /* Never writable and executable at once. False: no memory, or the program has gone; nothing is mapped. */
 static bool receive_code(int socket, const struct tier_answer *answer, struct tier_translation *out)
 {
-    void *const memory = mmap(NULL, answer->bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    struct tier_pace *const pace = calloc(1, sizeof(*pace));
+    void *const memory =
+        pace ? mmap(NULL, answer->bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) : MAP_FAILED;
 
     if (memory == MAP_FAILED) {
+        free(pace);
         return false;
     }
     if (!tier_receive(socket, memory, answer->bytes) || mprotect(memory, answer->bytes, PROT_READ | PROT_EXEC) != 0) {
         munmap(memory, answer->bytes);
+        free(pace);
         return false;
     }
     *out = (struct tier_translation){
@@ -37,6 +42,7 @@ static bool receive_code(int socket, const struct tier_answer *answer, struct ti
         .ends = answer->ends != 0,
         .memory = memory,
         .bytes = answer->bytes,
+        .pace = pace,
     };
     const uintptr_t code = (uintptr_t)memory + answer->entry;
     memcpy(&out->code, &code, sizeof(out->code));
@@ -63,4 +69,5 @@ int translator_ask(int socket, const struct tier_unit *unit, enum tier_how how, 
 void translation_free(struct tier_translation *translation)
 {
     munmap(translation->memory, translation->bytes);
+    free(translation->pace);
 }

@@ -48,12 +48,20 @@ struct tier_unit {
     struct tier_insn insn[TIER_MAX_INSNS];
 };
 
+/* How long each way through a loop takes that has code for lanes together and for one after the other, as measured. */
+struct tier_pace { /* SMs write to it at the same time: it chooses between ways that do the same */
+    uint32_t rounds;
+    uint32_t cost[2]; /* of lanes together, and of one after the other: ticks of an instruction of a lane, << 8 */
+    uint32_t failed;  /* rounds that lanes could not go through one after the other */
+};
+
 /* How far a warp is in its turn. */
 struct tier_turn {
     uint32_t done; /* instructions */
     uint32_t budget;
     uint32_t step;  /* enum step: STEP_NEXT: it goes on at its pc; else as of an instruction */
     uint32_t whole; /* not 0: it must end, or nothing be done, as it has no registers; nothing of the warp is written */
+    struct tier_pace *pace; /* of the loop; straight code has none */
 };
 
 /* Where the lanes of a load or a store lie on the host. */
@@ -90,6 +98,7 @@ struct tier_translation {
     bool ends;      /* turns that are whole have ended when anything was done, and no register was written */
     void *memory;   /* where the code lies */
     size_t bytes;
+    struct tier_pace *pace; /* of all SMs; on the heap, given back with the memory */
 };
 
 /* Levels of the host's instruction set that code is made for, as engine-level counts them. */
@@ -156,6 +165,7 @@ static inline uint64_t tier_layout(void)
         sizeof(struct tier_unit),
         sizeof(struct tier_turn),
         offsetof(struct tier_turn, whole),
+        offsetof(struct tier_turn, pace),
         sizeof(struct tier_row),
         sizeof(struct tier_calls),
     };
