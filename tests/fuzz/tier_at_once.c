@@ -197,6 +197,12 @@ struct tier_entry *tier_count(struct tier *tier, const struct tier_unit *unit)
     return entry;
 }
 
+bool tier_is_crowded(struct tier *tier)
+{
+    (void)tier;
+    return false;
+}
+
 bool tier_is_warm(const struct tier *tier, const struct tier_entry *entry, uint32_t times)
 {
     (void)tier;

@@ -265,7 +265,6 @@ void decode_window(struct sm *sm, const struct dist_task *task, uint32_t pc)
 static void forget(struct sm *sm)
 {
     sm->window.count = 0;
-    tier_heads_forget(sm->heads);
     sm->program.start = 0;
     for (uint32_t i = 0; i < sm->config->sm_ctas; i++) {
         if (sm->cta[i].begun != 0) {
@@ -274,9 +273,14 @@ static void forget(struct sm *sm)
     }
 }
 
-void decode_drop(struct sm *sm, uint32_t context)
+void decode_drop(struct sm *sm, uint32_t context, uint32_t wave)
 {
     forget(sm);
+    if (sm->gpc) {
+        tier_heads_forget(sm->heads);
+    } else {
+        tier_heads_doubt(sm->heads, sm->insns, wave);
+    }
     for (uint32_t i = 0; i < SM_CODE_PAGES; i++) {
         if ((sm->code[i].tag & (CODE_PAGE_BYTES - 1)) == (context | CODE_VALID)) {
             sm->code[i].tag = sm->gpc ? 0 : sm->code[i].tag | CODE_UNSURE;
@@ -287,6 +291,7 @@ void decode_drop(struct sm *sm, uint32_t context)
 void decode_drop_all(struct sm *sm)
 {
     forget(sm);
+    tier_heads_forget(sm->heads);
     for (uint32_t i = 0; i < SM_CODE_PAGES; i++) {
         if (sm->code[i].tag != 0) { /* pages that nobody wrote stay so */
             sm->code[i].tag = 0;

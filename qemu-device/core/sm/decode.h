@@ -22,7 +22,8 @@ const struct code_insn *decode_known(const struct sm *sm, const struct dist_task
 bool decode_writes_first(const struct sm *sm, const struct dist_task *task);
 /* An instruction that a warp has begun (warp.word), whatever stands in memory now. Stays until the next call. */
 const struct code_insn *decode_begun(struct sm *sm, uint64_t word);
-void decode_drop(struct sm *sm, uint32_t context);
+/* Code of the context may have changed. Translations stay known where it has not, for warps of this wave; 0: none. */
+void decode_drop(struct sm *sm, uint32_t context, uint32_t wave);
 void decode_drop_all(struct sm *sm);
 
 #endif

@@ -28,6 +28,9 @@ static struct program_straight straight_from(const struct sm *sm, const struct d
 
     while (pc - begin < TIER_MAX_INSNS && (code = decode_known(sm, task, pc))) {
         const uint32_t target = target_back(&code->insn, pc);
+        if (code->insn.op == PPU_OP_BAR) {
+            break;
+        }
         end = PPU_MIN(end, target);
         pc++;
         ends = code->insn.op == PPU_OP_EXIT && code->insn.guard == 0;

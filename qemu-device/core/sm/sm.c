@@ -291,7 +291,7 @@ static void see_code(struct sm *sm, const struct dist_task *task)
 {
     if (sm->started[task->slot] != task->start) {
         sm->started[task->slot] = task->start;
-        decode_drop(sm, task->tmd.context);
+        decode_drop(sm, task->tmd.context, task->tmd.wave);
         if (sm->l2) {
             cache_empty(&sm->l1);
             gpc_see_task(sm, task);
@@ -537,7 +537,7 @@ static bool attend_flush(struct sm *sm, uint32_t context)
         gpc_flush(sm->gpc);
     }
     if (had_ctas(sm)) {
-        decode_drop(sm, context);
+        decode_drop(sm, context, 0);
     }
     dist_flushed(sm->core, sm->number, context);
     return true;

@@ -51,6 +51,30 @@ void tier_heads_forget(struct tier_heads *heads)
     heads->start = 0;
 }
 
+/* What is made for warps of some kinds is tried again for them first. */
+static bool may_stay(const struct tier_head *head, const struct code_insn *insns, uint32_t wave)
+{
+    const size_t in_page = (size_t)(head->code - insns) % SM_PAGE_INSNS;
+
+    return head->translation && head->translation->wave == wave && in_page + head->insns <= SM_PAGE_INSNS &&
+           (head->straight == TIER_LOOP || tier_is_for_some(head->straight));
+}
+
+void tier_heads_doubt(struct tier_heads *heads, const struct code_insn *insns, uint32_t wave)
+{
+    if (!heads) {
+        return;
+    }
+    const bool crowded = tier_is_crowded(heads->tier);
+    for (uint32_t i = 0; i < TIER_HEADS; i++) {
+        struct tier_head *const head = &heads->head[i];
+        if (head->code && (crowded || !may_stay(head, insns, wave))) {
+            head_clear(heads, head);
+        }
+    }
+    heads->start = 0;
+}
+
 void tier_heads_keep(struct tier_heads *heads, uint64_t start, uint32_t pc)
 {
     if (heads->start != start) {
@@ -97,6 +121,9 @@ uint32_t tier_segment_insns(const struct code_insn *code, uint32_t most)
 
     while (n < most && n < TIER_MAX_INSNS && code[n].known) {
         const bool leaves = ppu_isa_row(code[n].insn.op)->flags & PPU_IF_B;
+        if (code[n].insn.op == PPU_OP_BAR) {
+            return n;
+        }
         if (leaves && (code[n].insn.op != PPU_OP_EXIT || code[n].insn.guard == 0)) {
             return n + 1;
         }

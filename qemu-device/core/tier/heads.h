@@ -61,6 +61,12 @@ struct tier_heads *tier_heads_new(struct tier *tier); /* NULL: no memory, or no 
 void tier_heads_free(struct tier_heads *heads);
 /* Code has changed: what was decoded is not what it was. */
 void tier_heads_forget(struct tier_heads *heads);
+/*
+ * Code may have changed: pages of it are compared before anything is fetched from them, and what was decoded of a page
+ * is forgotten with all heads when it has. Heads stay that lie in one page and have a translation for warps of the
+ * wave. `insns`: the SM's.
+ */
+void tier_heads_doubt(struct tier_heads *heads, const struct code_insn *insns, uint32_t wave);
 /* The loop is warm: NULL, or its translation. */
 const struct tier_translation *tier_head_look(const struct exec *x, struct tier_head *head);
 /* Another loop or straight code has its place. */

@@ -47,6 +47,7 @@ struct tier {
     bool lost; /* the program has gone: what has no translation is interpreted */
     struct tier_entry *entries;
     uint32_t count;
+    uint32_t used; /* of them: they have users */
     uint64_t made; /* atomic */
 };
 
@@ -248,9 +249,15 @@ static struct tier_entry *entry_take(struct tier *tier, const struct tier_unit *
         }
     }
     if (entry) {
-        entry->users++;
+        tier->used += entry->users++ == 0;
     }
     return entry;
+}
+
+/* With the lock: an SM has the entry no more. */
+static void entry_give(struct tier *tier, struct tier_entry *entry)
+{
+    tier->used -= --entry->users == 0;
 }
 
 struct tier_entry *tier_count(struct tier *tier, const struct tier_unit *unit)
@@ -262,6 +269,14 @@ struct tier_entry *tier_count(struct tier *tier, const struct tier_unit *unit)
     struct tier_entry *const entry = entry_take(tier, unit, bytes, hash);
     pthread_mutex_unlock(&tier->lock);
     return entry;
+}
+
+bool tier_is_crowded(struct tier *tier)
+{
+    pthread_mutex_lock(&tier->lock);
+    const bool crowded = tier->used >= MOST_ENTRIES / 2;
+    pthread_mutex_unlock(&tier->lock);
+    return crowded;
 }
 
 /* Other SMs are about as far. */
@@ -282,7 +297,7 @@ struct tier_entry *tier_seek(struct tier *tier, const struct tier_unit *unit, st
 
     pthread_mutex_lock(&tier->lock);
     struct tier_entry *const entry = start(tier) ? entry_take(tier, unit, bytes, hash) : NULL;
-    counted->users--;
+    entry_give(tier, counted);
     if (entry && entry->state == TIER_IS_COUNTED) {
         const uint64_t times = entry == counted ? 0 : __atomic_load_n(&counted->times, __ATOMIC_RELAXED);
         __atomic_fetch_add(&entry->times, times, __ATOMIC_RELAXED);
@@ -334,7 +349,7 @@ void tier_give(struct tier *tier, struct tier_entry *entry, uint32_t times)
 {
     __atomic_fetch_add(&entry->times, times, __ATOMIC_RELAXED);
     pthread_mutex_lock(&tier->lock);
-    entry->users--;
+    entry_give(tier, entry);
     pthread_mutex_unlock(&tier->lock);
 }
 

@@ -46,6 +46,8 @@ static inline uint32_t tier_hot_times(uint32_t wave)
 }
 /* Counts a loop; NULL: there is no memory, or no room. The caller has the entry until tier_give(). [any] */
 struct tier_entry *tier_count(struct tier *tier, const struct tier_unit *unit);
+/* SMs have so many loops that others may find no room. [any] */
+bool tier_is_crowded(struct tier *tier);
 /* The loop is warm, with former launches. `times`: executions by the SM since it has the entry, as below. [any] */
 bool tier_is_warm(const struct tier *tier, const struct tier_entry *entry, uint32_t times);
 /*
