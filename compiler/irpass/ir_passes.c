@@ -11,6 +11,7 @@
 #include "compiler/irpass/copy_arguments.h"
 #include "compiler/irpass/cut_chains.h"
 #include "compiler/irpass/define_arithmetic.h"
+#include "compiler/irpass/distribute_products.h"
 #include "compiler/irpass/duplicate_ends.h"
 #include "compiler/irpass/hoist_launch.h"
 #include "compiler/irpass/id_ranges.h"

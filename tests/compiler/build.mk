@@ -24,6 +24,7 @@ RUNTIME_compiler-options := $(OPENCL_FORKSERVER)
 $(eval $(call compiler_test,options))
 $(eval $(call compiler_test,library))
 $(eval $(call compiler_test,language))
+SOURCES_compiler-passes := tools/ppucc/facts.c
 $(eval $(call compiler_test,passes))
 $(eval $(call compiler_test,integers))
 $(eval $(call compiler_test,wide))

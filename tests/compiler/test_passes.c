@@ -8,6 +8,7 @@
 
 #include "ppu/macros.h"
 #include "tools/asm/file.h"
+#include "tools/ppucc/facts.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,6 +33,20 @@ static uint32_t registers_of(const char *text)
     const char *at = strstr(text, "registers: ");
 
     return at ? (uint32_t)strtoul(at + 11, NULL, 10) : 0;
+}
+
+/* What the program says of its launches, as ppucc takes it; NULL: nothing. */
+static const struct ppu_compile_facts *facts_of(const char *text, struct facts_text *facts)
+{
+    char line[100];
+    const char *at = strstr(text, "facts: ");
+
+    if (!at) {
+        return NULL;
+    }
+    assert_int_equal(sscanf(at + 7, "%99[^\n]", line), 1);
+    assert_true(facts_parse(line, facts));
+    return &facts->facts;
 }
 
 /* Of LLVM's text the functions' bodies, without the numbers of its metadata. */
@@ -76,7 +91,10 @@ static char *printed(const char *text, struct ppu_compile_options *options)
 /* What the pass that the program names prints for it, malloc()ed. */
 static char *printed_as_named(const char *text)
 {
-    struct ppu_compile_options options = { .dump = dump_of(text), .max_vregs = registers_of(text) };
+    struct facts_text facts;
+    struct ppu_compile_options options = { .dump = dump_of(text),
+                                           .max_vregs = registers_of(text),
+                                           .facts = facts_of(text, &facts) };
     char *dumped = printed(text, &options);
 
     if (strcmp(options.dump, "ir") == 0) {
@@ -298,6 +316,7 @@ int main(void)
         TEST("spill", "regalloc: spills"),
         TEST("rematerialize", "regalloc: rematerialization"),
         TEST("hoist", "hoist: common copies"),
+        TEST("distribute_products", "distribute-products: turns at constant distances"),
         TEST("id_ranges", "id-ranges: a loop over the items of a work-group"),
         TEST("hoist_launch", "hoist-launch: a loop whose step is the size of the grid"),
         TEST("strength_reduce", "strength-reduce: pointers"),
