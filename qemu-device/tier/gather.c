@@ -570,7 +570,8 @@ LLVMValueRef gather_look(const struct gather *a, const struct gather_window *win
     return wrong;
 }
 
-void gather_load(const struct gather *a, const struct gather_window *window, struct gather_pass *p)
+/* Looks at each lane. */
+static void load_anywhere(const struct gather *a, const struct gather_window *window, struct gather_pass *p)
 {
     struct writer *const t = a->t;
 
@@ -599,6 +600,124 @@ void gather_load(const struct gather *a, const struct gather_window *window, str
     for (uint32_t i = 0; i < GATHER_GROUPS; i++) {
         for (uint32_t word = 0; word < a->words; word++) {
             p->words[i][word] = either(a, (LLVMValueRef[]){ other.words[i][word], p->words[i][word] }, from);
+        }
+    }
+}
+
+/* ---- offsets of which is known how they lie ---- */
+
+static LLVMValueRef set_bits(const struct gather *a)
+{
+    LLVMBuilderRef b = a->t->builder;
+    LLVMValueRef sets = write_i32(a->t, 0);
+
+    for (uint32_t i = 0; i < GATHER_GROUPS; i++) {
+        LLVMValueRef bits = LLVMBuildZExt(b, write_mask_bits(a->t, a->set[i]), a->t->i32, "");
+        sets = LLVMBuildOr(b, sets, LLVMBuildShl(b, bits, write_i32(a->t, i * TIER_CHUNK), ""), "");
+    }
+    return sets;
+}
+
+static LLVMValueRef known_lines(const struct gather *a, bool alike)
+{
+    const struct writer *const t = a->t;
+    LLVMValueRef arguments[] = { a->base,     a->known.start[0],      a->known.start[1],
+                                 set_bits(a), write_i32(t, a->bytes), LLVMConstInt(t->i1, alike, false) };
+
+    return write_kit(t, "kit_known_lines", arguments, 6);
+}
+
+/* Goes to `elsewhere` unless bytes of the window from `begin` on, `length` more than a lane's, are there. */
+static void unless_inside(const struct gather *a, const struct gather_window *window, LLVMValueRef begin,
+                          uint32_t length, LLVMBasicBlockRef elsewhere)
+{
+    struct writer *const t = a->t;
+    LLVMBuilderRef b = t->builder;
+    LLVMBasicBlockRef on = write_block(t);
+    LLVMValueRef room = LLVMBuildSub(b, window->limit, write_i32(t, length), "");
+    LLVMValueRef inside = LLVMBuildICmp(b, LLVMIntUGE, window->limit, write_i32(t, length), "");
+
+    inside = both(a, inside, LLVMBuildICmp(b, LLVMIntULE, begin, room, ""));
+    write_rarely(t, not_of(a, both(a, inside, not_of(a, window->wrong))), elsewhere, on);
+    write_at(t, on);
+}
+
+static void load_known_rows(const struct gather *a, const struct gather_window *window, LLVMBasicBlockRef elsewhere,
+                            struct gather_pass *p)
+{
+    for (uint32_t i = 0; i < GATHER_GROUPS; i++) {
+        struct gather_group *const g = &p->group[i];
+        g->window = *window;
+        g->start = LLVMBuildAdd(a->t->builder, a->known.start[i], window->more, "");
+        unless_inside(a, window, g->start, (TIER_CHUNK - 1) * a->bytes, elsewhere);
+    }
+    for (uint32_t i = 0; i < GATHER_GROUPS; i++) {
+        load_row(a, &p->group[i], p->words[i]);
+    }
+    p->lines = known_lines(a, false);
+}
+
+static void load_known_one(const struct gather *a, const struct gather_window *window, LLVMBasicBlockRef elsewhere,
+                           struct gather_pass *p)
+{
+    struct gather_group *const g = &p->group[0];
+
+    g->window = *window;
+    g->head = LLVMBuildAdd(a->t->builder, a->known.start[0], window->more, "");
+    unless_inside(a, window, g->head, 0, elsewhere);
+    load_alike(a, g, p->words[0]);
+    for (uint32_t i = 1; i < GATHER_GROUPS; i++) {
+        for (uint32_t word = 0; word < a->words; word++) {
+            p->words[i][word] = p->words[0][word];
+        }
+    }
+    p->lines = known_lines(a, true);
+}
+
+#define KNOWN_WAYS 3u
+
+static LLVMValueRef one_of(const struct gather *a, LLVMValueRef value[KNOWN_WAYS], LLVMBasicBlockRef from[KNOWN_WAYS])
+{
+    LLVMValueRef phi = LLVMBuildPhi(a->t->builder, LLVMTypeOf(value[0]), "");
+
+    LLVMAddIncoming(phi, value, from, KNOWN_WAYS);
+    return phi;
+}
+
+void gather_load(const struct gather *a, const struct gather_window *window, struct gather_pass *p)
+{
+    struct writer *const t = a->t;
+
+    if (!a->known.kind) {
+        load_anywhere(a, window, p);
+        return;
+    }
+    LLVMBasicBlockRef rows = write_block(t), other = write_block(t), one = write_block(t), anywhere = write_block(t);
+    LLVMBasicBlockRef behind = write_block(t), from[KNOWN_WAYS];
+    struct gather_pass way[KNOWN_WAYS] = { *p, *p, *p };
+    LLVMValueRef is_row = LLVMBuildICmp(t->builder, LLVMIntEQ, a->known.kind, write_i32(t, KIT_OFFSETS_ROWS), "");
+    LLVMBuildCondBr(t->builder, is_row, rows, other);
+    write_at(t, other);
+    LLVMValueRef is_one = LLVMBuildICmp(t->builder, LLVMIntEQ, a->known.kind, write_i32(t, KIT_OFFSETS_ALIKE), "");
+    LLVMBuildCondBr(t->builder, is_one, one, anywhere);
+    write_at(t, rows);
+    load_known_rows(a, window, anywhere, &way[0]);
+    from[0] = LLVMGetInsertBlock(t->builder);
+    LLVMBuildBr(t->builder, behind);
+    write_at(t, one);
+    load_known_one(a, window, anywhere, &way[1]);
+    from[1] = LLVMGetInsertBlock(t->builder);
+    LLVMBuildBr(t->builder, behind);
+    write_at(t, anywhere);
+    load_anywhere(a, window, &way[2]);
+    from[2] = LLVMGetInsertBlock(t->builder);
+    LLVMBuildBr(t->builder, behind);
+    write_at(t, behind);
+    p->lines = one_of(a, (LLVMValueRef[]){ way[0].lines, way[1].lines, way[2].lines }, from);
+    for (uint32_t i = 0; i < GATHER_GROUPS; i++) {
+        for (uint32_t word = 0; word < a->words; word++) {
+            LLVMValueRef value[] = { way[0].words[i][word], way[1].words[i][word], way[2].words[i][word] };
+            p->words[i][word] = one_of(a, value, from);
         }
     }
 }

@@ -13,6 +13,12 @@
 
 #define GATHER_GROUPS (PPU_LANES / TIER_CHUNK) /* of a pass, whose transactions are counted together */
 
+/* What is known of the offsets of a pass: kit_offsets_kind() has said so, and no lane has joined the set since. */
+struct gather_known {
+    LLVMValueRef kind;                 /* i32: enum kit_offsets; NULL: nothing is known */
+    LLVMValueRef start[GATHER_GROUPS]; /* i32: of each group, in bytes, as its first lane would have it */
+};
+
 /* An access to memory by the lanes of a pass. gather_of() fills in what follows from the instruction. */
 struct gather {
     struct writer *t;
@@ -25,6 +31,7 @@ struct gather {
     LLVMValueRef low[GATHER_GROUPS];   /* what is added to it */
     LLVMValueRef high[GATHER_GROUPS];  /* upper halves of that; NULL: there are none */
     LLVMValueRef set[GATHER_GROUPS];   /* lanes that access, as a mask */
+    struct gather_known known;
     /* Goes on when `stops`, i1, does not hold, else ends what is written, before instruction n. */
     void (*unless)(void *owner, LLVMValueRef stops, uint32_t n);
     void *owner;

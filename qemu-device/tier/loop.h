@@ -41,6 +41,14 @@ struct loop_window {
     uint32_t row; /* of the table: the first of a turn is 0 */
 };
 
+#define LOOP_OFFSETS 8u
+
+/* Offsets of lanes that the loop does not write: how they lie is found when a part begins. */
+struct loop_offsets {
+    uint32_t reg, step, log2, align; /* as of kit_offsets_kind() */
+    LLVMValueRef kind, start;        /* variables: i32, and i32 of each group */
+};
+
 struct loop {
     struct writer *t;
     uint32_t groups;                      /* of TIER_CHUNK lanes that go through the loop together: a part */
@@ -86,11 +94,13 @@ struct loop {
     LLVMValueRef table;                                /* [turn][row][lane of a pass]: lower halves of offsets */
     LLVMValueRef turn_row;                             /* the lane's word in the first row of its turn */
     LLVMValueRef request, values;                      /* struct kit_lanes, and what it gives */
-    LLVMValueRef shared, shared_bytes;                 /* shared memory of the CTA */
-    LLVMValueRef own_lines;                            /* i64: of loads that gather, of all parts of the round */
-    LLVMValueRef left[LOOP_LEAVES];                    /* struct lanes */
-    LLVMValueRef lanes;                                /* i64: instructions of lanes */
-    LLVMValueRef best_done, best_pc, best_lines;       /* of the part that was longest in the loop */
+    struct loop_offsets offsets[LOOP_OFFSETS];         /* of loads that gather */
+    uint32_t offset_count;
+    LLVMValueRef shared, shared_bytes;           /* shared memory of the CTA */
+    LLVMValueRef own_lines;                      /* i64: of loads that gather, of all parts of the round */
+    LLVMValueRef left[LOOP_LEAVES];              /* struct lanes */
+    LLVMValueRef lanes;                          /* i64: instructions of lanes */
+    LLVMValueRef best_done, best_pc, best_lines; /* of the part that was longest in the loop */
     LLVMValueRef best_sreg[PPU_SREGS], best_same[PPU_PREDS];
     LLVMValueRef alive_least, all_most; /* `done` of parts that have lanes, and of all */
     /* What is written now. */
@@ -139,6 +149,10 @@ void loop_put_lanes(const struct loop *l, uint32_t n, uint32_t reg, uint32_t gro
 /* It is a load that loop_write_lanes() can write. */
 bool loop_loads_lanes(const struct tier_unit *unit, const struct ppu_insn *insn);
 void loop_write_lanes(struct loop *l, uint32_t n);
+/* The offsets of a load that gathers; NULL: the loop writes them, or they are not looked at when a part begins. */
+struct loop_offsets *loop_offsets_of(struct loop *l, uint32_t n);
+/* Finds how all of them lie when a part begins. */
+void loop_find_offsets(struct loop *l);
 /* Writes it for the one lane that goes through a loop whose lanes go apart. */
 void loop_write_lane(struct loop *l, uint32_t n);
 /* Writes an instruction that transfers no control. */

@@ -3,6 +3,7 @@
 #include "ppu/macros.h"
 #include "qemu-device/core/sm/found_pages.h"
 #include "qemu-device/core/sm/prologue.h"
+#include "qemu-device/tier/gather.h"
 #include "qemu-device/tier/loop.h"
 #include "qemu-device/tier/place.h"
 
@@ -398,6 +399,9 @@ static void begin_part(struct loop *l, LLVMBasicBlockRef next)
     }
     LLVMBuildCondBr(t->builder, any(l, sets), work, next);
     write_at(t, work);
+    if (l->gathers) {
+        loop_find_offsets(l);
+    }
     load_part(l);
     loop_put(l, get32(l, l->begun), l->done);
     loop_put(l, get32(l, l->begun), l->since);
@@ -744,6 +748,13 @@ static void make_variables(struct loop *l)
     l->words = loop_variable(l, t->lanes);
     l->request = loop_variable(l, LLVMArrayType2(t->i64, (sizeof(struct kit_lanes) + 7) / 8));
     l->values = loop_variable(l, LLVMArrayType2(t->i32, KIT_MOST_WORDS * PPU_LANES));
+    for (uint32_t n = 0; n < t->unit->insns && l->gathers; n++) {
+        struct loop_offsets *const offsets = t->kind[n] == KIND_LOAD ? loop_offsets_of(l, n) : NULL;
+        if (offsets && !offsets->kind) {
+            offsets->kind = loop_variable(l, t->i32);
+            offsets->start = loop_variable(l, LLVMArrayType2(t->i32, GATHER_GROUPS));
+        }
+    }
     l->shared = loop_variable(l, t->ptr);
     l->shared_bytes = loop_variable(l, t->i32);
     l->trace = l->parts > 1 ? loop_variable(l, LLVMArrayType2(t->i32, LOOP_TRACE)) : NULL;

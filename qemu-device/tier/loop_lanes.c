@@ -49,6 +49,54 @@ static LLVMValueRef set_of(const struct loop *l, const struct ppu_insn *insn, ui
     return write_both(l->t, active, loop_pred(l, guard & (PPU_GUARD_PRED | PPU_GUARD_NEGATE), group));
 }
 
+/* ---- offsets that the loop does not write ---- */
+
+struct loop_offsets *loop_offsets_of(struct loop *l, uint32_t n)
+{
+    const struct ppu_insn *const insn = &l->t->unit->insn[n].insn;
+    const uint32_t bytes = ppu_width_bytes(insn->width);
+    const struct loop_offsets wanted = {
+        .reg = insn->rb,
+        .step = insn->indexed ? 1 : bytes,
+        .log2 = insn->indexed ? (uint32_t)__builtin_ctz(bytes) : 0,
+        .align = bytes < sizeof(uint32_t) ? bytes : (uint32_t)sizeof(uint32_t),
+    };
+
+    if (insn->op != PPU_OP_LDG || !insn->a_scalar || !insn->lane_off || l->reg_written[insn->rb]) {
+        return NULL;
+    }
+    for (uint32_t i = 0; i < l->offset_count; i++) {
+        struct loop_offsets *const o = &l->offsets[i];
+        if (o->reg == wanted.reg && o->step == wanted.step && o->log2 == wanted.log2 && o->align == wanted.align) {
+            return o;
+        }
+    }
+    if (l->offset_count == LOOP_OFFSETS) {
+        return NULL;
+    }
+    l->offsets[l->offset_count] = wanted;
+    return &l->offsets[l->offset_count++];
+}
+
+void loop_find_offsets(struct loop *l)
+{
+    const struct writer *const t = l->t;
+    LLVMBuilderRef b = t->builder;
+    LLVMValueRef set = write_i32(t, 0);
+
+    for (uint32_t group = 0; group < GATHER_GROUPS; group++) {
+        LLVMValueRef bits = LLVMBuildZExt(b, write_mask_bits(t, loop_get(l, t->mask, l->active[group])), t->i32, "");
+        set = LLVMBuildOr(b, set, LLVMBuildShl(b, bits, write_i32(t, group * TIER_CHUNK), ""), "");
+    }
+    for (uint32_t i = 0; i < l->offset_count; i++) {
+        const struct loop_offsets *const o = &l->offsets[i];
+        LLVMValueRef arguments[] = { loop_lanes_place(l, o->reg, 0), set,
+                                     write_i32(t, o->step),          write_i32(t, o->log2),
+                                     write_i32(t, o->align),         o->start };
+        loop_put(l, write_kit(t, "kit_offsets_kind", arguments, 6), o->kind);
+    }
+}
+
 static void unless(void *owner, LLVMValueRef stops, uint32_t n)
 {
     loop_unless(owner, stops, n);
@@ -68,6 +116,14 @@ static struct gather access_of(struct loop *l, uint32_t n)
         a.shared_bytes = loop_get(l, l->t->i32, l->shared_bytes);
     } else {
         a.page = l->page[n];
+    }
+    const struct loop_offsets *const offsets = loop_offsets_of(l, n);
+    if (offsets && offsets->kind) {
+        a.known.kind = loop_get(l, l->t->i32, offsets->kind);
+        for (uint32_t group = 0; group < GATHER_GROUPS; group++) {
+            LLVMValueRef place = write_field(l->t, offsets->start, group * sizeof(uint32_t));
+            a.known.start[group] = write_load(l->t, l->t->i32, place);
+        }
     }
     return a;
 }

@@ -30,6 +30,13 @@ struct kit_lanes {
     uint32_t lines;   /* transactions: made by the kit */
 };
 
+/* How the offsets lie that the active lanes of a pass have in a register. */
+enum kit_offsets {
+    KIT_OFFSETS_ANY,
+    KIT_OFFSETS_ROWS,  /* in each chunk they follow one another */
+    KIT_OFFSETS_ALIKE, /* all are one */
+};
+
 #define KIT_NO_UPPER UINT64_MAX
 
 /* Offsets at which a load of one lane finds its bytes without the kit: from the first on, so many. */

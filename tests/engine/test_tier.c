@@ -285,6 +285,45 @@ static void by_hand(void **state)
     }
 }
 
+/* v20: rows of 64 words, v21: the same of the CTA's rows of bytes, v22: one number for all lanes, v23: any. s6 moves
+ * on. */
+#define STAYS                                                                                                       \
+    BEGIN "rdsr v18, %tid.x\nrdsr v19, %tid.y\nmul v20, v19, 64\nadd v20, v20, v18\nshl v21, v20, 2\nmov v22, 12\n" \
+          "mul v23, v0, 37\nand v23, v23, 0xff\nmov s6, s0\nmov s7, s1\n"
+
+static const char *const stays_kernels[] = {
+    STAYS LOOP "ldg.b32 v8, [s6+v21]\nldg.b32 v9, [s6+v20*4+8]\nldg.b64 v10, [s6+v20*8]\nldg.b32 v12, [s6+v22]\n"
+               "ldg.b128 v16, [s6+v22*16]\nmad v2, v8, v5, v2\nxor v2, v2, v9\nadd v3, v3, v10\nxor v3, v3, v11\n"
+               "mad v4, v12, v5, v4\nadd v4, v4, v19\nadd64 s6, s6, 256\n" END,
+    STAYS LOOP "ldg.u8 v8, [s6+v20]\nldg.s16 v9, [s6+v20*2]\nldg.b128 v12, [s6+v20*16+4]\nldg.u16 v10, [s6+v22*2]\n"
+               "ldg.b32 v11, [s6+v23*4]\nmad v2, v8, v9, v2\nadd v3, v3, v12\nxor v3, v3, v15\nadd v4, v4, v10\n"
+               "xor v4, v4, v11\nadd64 s6, s6, 4\n" END,
+    /* lanes leave, and some have not the guard */
+    STAYS "and v6, v0, 15\npbrk out\nmov v7, 0\nloop: ldg.b32 v8, [s6+v21+4]\nand v9, v8, 3\nisetp.eq p1, v9, 0\n"
+          "@p1 ldg.b32 v10, [s6+v20*4]\n@!p1 ldg.b64 v12, [s6+v22*8]\nmad v2, v8, v5, v2\nadd v3, v3, v10\n"
+          "xor v4, v4, v13\nadd64 s6, s6, 128\nadd v7, v7, 1\nisetp.gt p0, v7, v6\n@p0 brk out\nbra loop\n"
+          "out: xor v2, v2, v7\n" STORES,
+    /* from behind where the page begins, and beyond its end */
+    STAYS "mov s8, 0x30000\nmov s9, 0\nadd64 s6, s6, s8\nmov s8, 0\nadd v20, v20, 0x2000\n" LOOP
+          "ldg.b32 v8, [s6+v20*4-0x8000]\nldg.b32 v9, [s6+v22*4]\nmad v2, v8, v5, v2\nxor v3, v3, v9\n"
+          "add64 s6, s6, -4096\nadd v4, v4, v3\n" END,
+};
+
+static void offsets_that_stay(void **state)
+{
+    static const uint32_t shapes[][3] = { { 128, 1, 1 }, { 100, 1, 1 }, { 20, 10, 1 }, { 48, 5, 1 }, { 64, 4, 1 } };
+    struct pair *p = *state;
+
+    for (uint32_t i = 0; i < PPU_ARRAY_SIZE(stays_kernels); i++) {
+        for (uint32_t wave = PPU_LANES; wave <= PPU_MAX_WAVE; wave *= 2) {
+            for (uint32_t n = 0; n < PPU_ARRAY_SIZE(shapes); n++) {
+                printf("# kernel %u, wave %u, %u x %u\n", i, wave, shapes[n][0], shapes[n][1]);
+                compare(p, stays_kernels[i], wave, shapes[n], 3);
+            }
+        }
+    }
+}
+
 /* Lanes go through `turns` of these loops, which are more than a round has, and leave at different times. */
 #define APART(turns, body)                                                                                 \
     BEGIN "and v6, v0, 31\nmul v6, v6, 7\nand v6, v6, 31\nadd v6, v6, " turns "\nmov v10, 0\nmov v9, v0\n" \
@@ -1583,6 +1622,7 @@ int main(void)
 {
     static const struct CMUnitTest tests[] = {
         { "translated loops do what the interpreter does [A7][A8]", by_hand, setup, teardown, NULL },
+        { "loads at offsets that stay load what they do there [A7][A8]", offsets_that_stay, setup, teardown, NULL },
         { "lanes that part go through loops one after the other [A7][A8]", lanes_one_after_the_other, setup, teardown,
           NULL },
         { "loads in loops fault as they do there [A7][A8]", faults_in_loops, setup, teardown, NULL },
