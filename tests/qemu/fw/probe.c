@@ -44,13 +44,17 @@ static void storm(uint32_t count, uint32_t state)
     }
 }
 
-/* Waits as a firmware of the PPU does until it has taken so many interrupts. */
+/*
+ * Waits as a firmware of the PPU does until it has taken so many interrupts. It sleeps where it has said so: the last
+ * of them may come between the comparison and the read, and then the device takes it for one that rests until the next.
+ */
 static void wait_for_beats(uint32_t beats)
 {
     const uint32_t first = mailbox->beats;
 
     while (mailbox->beats - first < beats) {
         (void)*reg(PPU_REG_MCU_IDLE);
+        __asm__ volatile("wfi");
     }
 }
 
