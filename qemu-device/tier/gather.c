@@ -8,8 +8,6 @@
 #include "qemu-device/core/sm/found_pages.h"
 #include "qemu-device/tier/operand.h"
 
-#define MOST_BEHIND 0x7fffff00u /* bytes from the begin of a window; such distances are no negative numbers */
-
 struct gather gather_of(struct writer *t, uint32_t n)
 {
     const struct ppu_insn *const insn = &t->unit->insn[n].insn;
@@ -54,6 +52,19 @@ static LLVMValueRef lane_of(const struct gather *a, LLVMValueRef lanes, LLVMValu
     return LLVMBuildExtractElement(a->t->builder, lanes, number, "");
 }
 
+/* Lanes of the pass that access; i32. */
+static LLVMValueRef set_bits(const struct gather *a)
+{
+    LLVMBuilderRef b = a->t->builder;
+    LLVMValueRef sets = write_i32(a->t, 0);
+
+    for (uint32_t i = 0; i < GATHER_GROUPS; i++) {
+        LLVMValueRef bits = LLVMBuildZExt(b, write_mask_bits(a->t, a->set[i]), a->t->i32, "");
+        sets = LLVMBuildOr(b, sets, LLVMBuildShl(b, bits, write_i32(a->t, i * TIER_CHUNK), ""), "");
+    }
+    return sets;
+}
+
 /* Numbers of the lanes of a group, each so many times. */
 static LLVMValueRef numbers(const struct gather *a, uint32_t step)
 {
@@ -87,8 +98,8 @@ static struct gather_window window_of_page(const struct gather *a, LLVMValueRef 
     LLVMValueRef within = LLVMBuildICmp(b, LLVMIntULE, behind, last, "");
     LLVMValueRef zero = write_i64(t, 0), before = LLVMBuildSub(b, first, base, "");
     LLVMValueRef skipped = LLVMBuildSelect(b, within, behind, zero, "");
-    LLVMValueRef limit = least(a, LLVMBuildSub(b, last, skipped, ""), write_i64(t, MOST_BEHIND));
-    LLVMValueRef far = LLVMBuildICmp(b, LLVMIntUGT, before, write_i64(t, MOST_BEHIND), "");
+    LLVMValueRef limit = least(a, LLVMBuildSub(b, last, skipped, ""), write_i64(t, KIT_MOST_BEHIND));
+    LLVMValueRef far = LLVMBuildICmp(b, LLVMIntUGT, before, write_i64(t, KIT_MOST_BEHIND), "");
     LLVMValueRef odd = LLVMBuildAnd(b, base, write_i64(t, a->align - 1), "");
     LLVMValueRef wrong = LLVMBuildAnd(b, far, not_of(a, within), "");
 
@@ -116,7 +127,7 @@ static struct gather_window window_of_shared(const struct gather *a, LLVMValueRe
         .base = base,
         .near = a->shared,
         .more = LLVMBuildTrunc(b, base, t->i32, ""),
-        .limit = least(a, limit, write_i32(t, MOST_BEHIND)),
+        .limit = least(a, limit, write_i32(t, KIT_MOST_BEHIND)),
         .wrong = LLVMBuildOr(b, wrong, LLVMBuildICmp(b, LLVMIntNE, odd, write_i64(t, 0), ""), ""),
     };
 }
@@ -135,7 +146,7 @@ static LLVMValueRef wrong_lanes(const struct gather *a, struct gather_group *g, 
 
     if (a->insn->indexed) {
         const uint32_t log2 = (uint32_t)__builtin_ctz(a->bytes);
-        LLVMValueRef most = write_splat(t, write_i32(t, MOST_BEHIND >> log2));
+        LLVMValueRef most = write_splat(t, write_i32(t, KIT_MOST_BEHIND >> log2));
         wrong = LLVMBuildICmp(b, LLVMIntUGT, low, most, "");
         low = LLVMBuildShl(b, low, write_splat(t, write_i32(t, log2)), "");
     } else if (a->align > 1) {
@@ -447,12 +458,10 @@ static LLVMValueRef lines_of_pass(const struct gather *a, const struct gather_pa
 {
     const struct writer *const t = a->t;
     LLVMBuilderRef b = t->builder;
-    LLVMValueRef sets = write_i32(t, 0), rows = LLVMConstInt(t->i1, 1, false), alike = rows;
+    LLVMValueRef rows = LLVMConstInt(t->i1, 1, false), alike = rows;
 
     for (uint32_t i = 0; i < GATHER_GROUPS; i++) {
-        LLVMValueRef bits = LLVMBuildZExt(b, write_mask_bits(a->t, p->group[i].set), t->i32, "");
-        LLVMValueRef none = LLVMBuildICmp(b, LLVMIntEQ, bits, write_i32(t, 0), "");
-        sets = LLVMBuildOr(b, sets, LLVMBuildShl(b, bits, write_i32(t, i * TIER_CHUNK), ""), "");
+        LLVMValueRef none = not_of(a, has_some(a, &p->group[i]));
         rows = both(a, rows, LLVMBuildOr(b, none, p->group[i].row, ""));
         alike = both(a, alike, LLVMBuildOr(b, none, p->group[i].alike, ""));
     }
@@ -460,7 +469,7 @@ static LLVMValueRef lines_of_pass(const struct gather *a, const struct gather_pa
         first_address(a, &p->group[0]),
         first_address(a, &p->group[1]),
         LLVMBuildICmp(b, LLVMIntEQ, p->group[0].window.base, p->group[1].window.base, ""),
-        sets,
+        set_bits(a),
         rows,
         alike,
         write_i32(t, a->bytes),
@@ -511,19 +520,16 @@ void gather_look_for_rows(const struct gather *a, const struct gather_window *wi
 static void write_request(const struct gather *a)
 {
     const struct writer *const t = a->t;
-    LLVMBuilderRef b = t->builder;
-    LLVMValueRef request = a->request, sets = write_i32(t, 0);
+    LLVMValueRef request = a->request;
 
     for (uint32_t i = 0; i < GATHER_GROUPS; i++) {
         const uint64_t at = i * TIER_CHUNK * sizeof(uint32_t);
-        LLVMValueRef bits = LLVMBuildZExt(b, write_mask_bits(t, a->set[i]), t->i32, "");
         LLVMValueRef high = a->high[i] ? a->high[i] : LLVMConstNull(t->lanes);
-        sets = LLVMBuildOr(b, sets, LLVMBuildShl(b, bits, write_i32(t, i * TIER_CHUNK), ""), "");
         write_store(t, a->low[i], write_field(t, request, offsetof(struct kit_lanes, low) + at));
         write_store(t, high, write_field(t, request, offsetof(struct kit_lanes, high) + at));
     }
     write_store(t, a->base, write_field(t, request, offsetof(struct kit_lanes, base)));
-    write_store(t, sets, write_field(t, request, offsetof(struct kit_lanes, set)));
+    write_store(t, set_bits(a), write_field(t, request, offsetof(struct kit_lanes, set)));
     write_store(t, write_i32(t, a->bytes), write_field(t, request, offsetof(struct kit_lanes, bytes)));
     write_store(t, write_i32(t, a->insn->indexed), write_field(t, request, offsetof(struct kit_lanes, indexed)));
 }
@@ -605,18 +611,6 @@ static void load_anywhere(const struct gather *a, const struct gather_window *wi
 }
 
 /* ---- offsets of which is known how they lie ---- */
-
-static LLVMValueRef set_bits(const struct gather *a)
-{
-    LLVMBuilderRef b = a->t->builder;
-    LLVMValueRef sets = write_i32(a->t, 0);
-
-    for (uint32_t i = 0; i < GATHER_GROUPS; i++) {
-        LLVMValueRef bits = LLVMBuildZExt(b, write_mask_bits(a->t, a->set[i]), a->t->i32, "");
-        sets = LLVMBuildOr(b, sets, LLVMBuildShl(b, bits, write_i32(a->t, i * TIER_CHUNK), ""), "");
-    }
-    return sets;
-}
 
 static LLVMValueRef known_lines(const struct gather *a, bool alike)
 {

@@ -18,6 +18,8 @@ struct kit_place {
     uint64_t lines;
 };
 
+#define KIT_MOST_BEHIND 0x7fffff00u /* bytes of an offset, or from the begin of a window: no negative numbers */
+
 #define KIT_MOST_WORDS 4u /* of a lane's load or store */
 
 /* Lanes of a pass that load or store: lane i at base + the offset that its words make. */
