@@ -61,6 +61,7 @@ TIMEOUT_engine-tier := 240
 $(eval $(call engine_test,tier,plain,tests/engine/generate.c))
 RUNTIME_engine-translator := $(TIER_MODULE) $(BUILD)/plain/tools/ppu-translator
 $(eval $(call engine_test,translator,plain))
+$(eval $(call engine_test,tier_queue,asan tsan plain))
 
 $(eval $(call engine_test,cache,asan tsan plain,tests/engine/model_cache.c))
 

@@ -211,8 +211,10 @@ bool tier_is_warm(const struct tier *tier, const struct tier_entry *entry, uint3
     return true;
 }
 
-struct tier_entry *tier_seek(struct tier *tier, const struct tier_unit *unit, struct tier_entry *counted)
+struct tier_entry *tier_seek(struct tier *tier, const struct tier_unit *unit, struct tier_entry *counted,
+                             uint32_t context)
 {
+    (void)context;
     tier_give(tier, counted, 0);
     return tier_count(tier, unit);
 }
@@ -225,11 +227,12 @@ void tier_give(struct tier *tier, struct tier_entry *entry, uint32_t times)
 }
 
 /* Nothing is absent: what can be made was made when it was taken. */
-void tier_translate(struct tier *tier, struct tier_entry *entry, uint32_t times)
+void tier_translate(struct tier *tier, struct tier_entry *entry, uint32_t times, uint32_t context)
 {
     (void)tier;
     (void)entry;
     (void)times;
+    (void)context;
 }
 
 void tier_await(struct tier *tier, const struct tier_entry *entry, const uint32_t *attention)

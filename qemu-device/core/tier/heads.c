@@ -202,7 +202,7 @@ static bool seek(const struct exec *x, struct tier_head *head)
     struct tier_unit unit;
 
     if (find_unit(x, head, &unit)) {
-        head->entry = tier_seek(x->sm->heads->tier, &unit, head->entry);
+        head->entry = tier_seek(x->sm->heads->tier, &unit, head->entry, x->task->tmd.context);
         head->never = !head->entry;
     }
     return !head->never;
@@ -230,7 +230,7 @@ const struct tier_translation *tier_head_look(const struct exec *x, struct tier_
     tier_await(heads->tier, head->entry, &x->sm->attention);
     state = tier_look(head->entry, &head->translation);
     if (state == TIER_IS_ABSENT) {
-        tier_translate(heads->tier, head->entry, times_of(head));
+        tier_translate(heads->tier, head->entry, times_of(head), x->task->tmd.context);
         tier_await(heads->tier, head->entry, &x->sm->attention);
         state = tier_look(head->entry, &head->translation);
     }

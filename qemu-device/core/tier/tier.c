@@ -27,8 +27,9 @@ struct tier_entry {
     struct tier_entry *next; /* taken last first */
     uint64_t hash;
     uint32_t users;
-    uint32_t state; /* enum tier_state; atomic */
-    uint64_t times; /* atomic: executions of each instruction by SMs that have given it back */
+    uint32_t context; /* of the kernel that asked last */
+    uint32_t state;   /* enum tier_state; atomic */
+    uint64_t times;   /* atomic: executions of each instruction by SMs that have given it back */
     struct tier_translation translation;
     size_t unit_bytes;
     struct tier_unit *unit;
@@ -44,7 +45,8 @@ struct tier {
     pthread_t thread;
     bool started;
     bool quit;
-    bool lost; /* the program has gone: what has no translation is interpreted */
+    bool lost;       /* the program has gone: what has no translation is interpreted */
+    uint32_t served; /* whose entry was answered last */
     struct tier_entry *entries;
     uint32_t count;
     uint32_t used; /* of them: they have users */
@@ -60,13 +62,24 @@ static bool is_waiting(const struct tier_entry *entry)
     return state == TIER_IS_SOUGHT || state == TIER_IS_ASKED;
 }
 
-/* The one that was asked for first. */
+/* Contexts take turns. Of one context, what may be kept goes before what is to be made. */
+static bool goes_before(const struct tier *tier, const struct tier_entry *entry, const struct tier_entry *other)
+{
+    const uint32_t turn = (entry->context - tier->served - 1) % PPU_MAX_CONTEXTS;
+    const uint32_t turn_of_other = (other->context - tier->served - 1) % PPU_MAX_CONTEXTS;
+
+    return turn != turn_of_other ? turn < turn_of_other : entry->state < other->state;
+}
+
+/* The kernels that run now go before those of their context that have ended: entries taken last are first. */
 static struct tier_entry *next_waiting(const struct tier *tier)
 {
     struct tier_entry *found = NULL;
 
     for (struct tier_entry *entry = tier->entries; entry; entry = entry->next) {
-        found = is_waiting(entry) ? entry : found;
+        if (is_waiting(entry) && (!found || goes_before(tier, entry, found))) {
+            found = entry;
+        }
     }
     return found;
 }
@@ -128,6 +141,7 @@ static void *thread_main(void *opaque)
             pthread_cond_wait(&tier->asked, &tier->lock);
             continue;
         }
+        tier->served = entry->context;
         pthread_mutex_unlock(&tier->lock);
         serve_entry(tier, entry);
         pthread_mutex_lock(&tier->lock);
@@ -290,7 +304,16 @@ bool tier_is_warm(const struct tier *tier, const struct tier_entry *entry, uint3
     return times >= tier_kept_threshold(tier) || times_of_all(tier, entry, times) >= KEPT_TIMES;
 }
 
-struct tier_entry *tier_seek(struct tier *tier, const struct tier_unit *unit, struct tier_entry *counted)
+/* With the lock: the thread is to answer. */
+static void ask_for(struct tier *tier, struct tier_entry *entry, enum tier_state state, uint32_t context)
+{
+    entry->context = context;
+    __atomic_store_n(&entry->state, state, __ATOMIC_RELEASE);
+    pthread_cond_signal(&tier->asked);
+}
+
+struct tier_entry *tier_seek(struct tier *tier, const struct tier_unit *unit, struct tier_entry *counted,
+                             uint32_t context)
 {
     const size_t bytes = tier_unit_bytes(unit);
     const uint64_t hash = hash_of(unit, bytes);
@@ -301,8 +324,7 @@ struct tier_entry *tier_seek(struct tier *tier, const struct tier_unit *unit, st
     if (entry && entry->state == TIER_IS_COUNTED) {
         const uint64_t times = entry == counted ? 0 : __atomic_load_n(&counted->times, __ATOMIC_RELAXED);
         __atomic_fetch_add(&entry->times, times, __ATOMIC_RELAXED);
-        __atomic_store_n(&entry->state, TIER_IS_SOUGHT, __ATOMIC_RELEASE);
-        pthread_cond_signal(&tier->asked);
+        ask_for(tier, entry, TIER_IS_SOUGHT, context);
     }
     pthread_mutex_unlock(&tier->lock);
     return entry;
@@ -319,15 +341,14 @@ static struct timespec look_again(void)
     return at;
 }
 
-void tier_translate(struct tier *tier, struct tier_entry *entry, uint32_t times)
+void tier_translate(struct tier *tier, struct tier_entry *entry, uint32_t times, uint32_t context)
 {
     if (!tier->at_once && times_of_all(tier, entry, times) < tier_hot_times(entry->unit->wave)) {
         return;
     }
     pthread_mutex_lock(&tier->lock);
     if (entry->state == TIER_IS_ABSENT) {
-        __atomic_store_n(&entry->state, TIER_IS_ASKED, __ATOMIC_RELEASE);
-        pthread_cond_signal(&tier->asked);
+        ask_for(tier, entry, TIER_IS_ASKED, context);
     }
     pthread_mutex_unlock(&tier->lock);
 }

@@ -52,13 +52,15 @@ bool tier_is_crowded(struct tier *tier);
 bool tier_is_warm(const struct tier *tier, const struct tier_entry *entry, uint32_t times);
 /*
  * Looks for a translation of a loop of which more may be known than when `counted` was taken, which is given back.
+ * `context`: whose kernel asks; contexts are answered in turn, and of each the loop that was taken last goes first.
  * NULL: there is no memory, or no room. [any]
  */
-struct tier_entry *tier_seek(struct tier *tier, const struct tier_unit *unit, struct tier_entry *counted);
+struct tier_entry *tier_seek(struct tier *tier, const struct tier_unit *unit, struct tier_entry *counted,
+                             uint32_t context);
 /* `times`: how often the SM has executed each instruction of the loop, on the average. */
 void tier_give(struct tier *tier, struct tier_entry *entry, uint32_t times);
 /* Has it made, where it is absent and the loop is hot, with former launches. `times`: as above, so far. [any] */
-void tier_translate(struct tier *tier, struct tier_entry *entry, uint32_t times);
+void tier_translate(struct tier *tier, struct tier_entry *entry, uint32_t times, uint32_t context);
 /* Where loops are translated before they go on: waits for an answer, or until somebody waits for the SM. */
 void tier_await(struct tier *tier, const struct tier_entry *entry, const uint32_t *attention);
 /* *translation: NULL unless it is there. [any] */
