@@ -19,10 +19,10 @@
 void core_config_default(struct core_config *config)
 {
     *config = (struct core_config){
-        .vram_bytes = 256ull * PPU_MIB,
-        .channels = 64,
-        .contexts = 16,
-        .slots = 24,
+        .vram_bytes = 1024ull * PPU_MIB,
+        .channels = 256,
+        .contexts = 64,
+        .slots = 64,
         .gpcs = 2,
         .sms = 4,
         .sm_warps = 64,

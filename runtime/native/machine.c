@@ -19,7 +19,7 @@
 #include "runtime/native/environment.h"
 #include "runtime/privilege.h"
 
-#define DEFAULT_VRAM_BYTES (512ull * PPU_MIB)
+#define DEFAULT_VRAM_BYTES (1024ull * PPU_MIB)
 #define GIB (1024ull * PPU_MIB)
 #define LEAST_VRAM_BYTES (16ull * PPU_MIB)
 #define MOST_VRAM_BYTES (1024u * GIB)

@@ -218,10 +218,9 @@ static void eviction(void **state)
     const uint32_t slots = ppu_device_info(api->device)->slots;
     struct ppu_memory *memory = api_memory(api, PPU_MEMORY_VRAM, 4 * (THREADS + 1));
     struct ppu_memory *gate = api_memory(api, PPU_MEMORY_VRAM, 4);
-    struct ppu_stream *stream[PPU_GROUP_TMDQS] = { NULL };
+    struct ppu_stream *stream[PPU_MAX_SLOTS] = { NULL };
     struct ppu_channel *channel = NULL;
 
-    assert_true(slots <= PPU_GROUP_TMDQS);
     check(ppu_context_nest(api->context, &(struct ppu_nest_options){ .depth = 2, .ctas = 16 }));
     check(ppu_channel_create(api->context, &(struct ppu_channel_options){ .priority = PPU_PRIORITIES - 1 }, &channel));
     for (uint32_t i = 0; i < slots; i++) {
@@ -252,12 +251,12 @@ static void head_insertion(void **state)
     for (uint32_t i = 0; i < slots + TAIL + 2; i++) {
         check(ppu_stream_create(api->channel, &stream[i]));
     }
-    check(ppu_block_begin(api->channel, &block));
     for (uint32_t i = 0; i < slots; i++) {
         const uint64_t flag = va + FLAGS_AT + 4 * i;
         const struct ppu_launch launch = { .grid = { 1 }, .cta = { 1 }, .params = &flag, .param_bytes = sizeof(flag) };
-        ppu_block_launch(block, stream[i], wait, &launch);
+        check(ppu_stream_launch(stream[i], wait, &launch, NULL));
     }
+    check(ppu_block_begin(api->channel, &block));
     for (uint32_t i = 0; i <= TAIL + 1; i++) {
         const uint64_t params[] = { va, va + ORDER_AT + 4 * i };
         const struct ppu_launch launch = {

@@ -14,7 +14,17 @@
 #include "runtime/deadline.h"
 #include "runtime/taskq.h"
 
-enum { TAKEN = 0, STARTED = 4, NOTHING = 8, FAILED = 12, FEEDER_AT = 64, LEAF_AT = 128, TASKER_AT = 192, TMD_AT = 256 };
+enum {
+    TAKEN = 0,
+    STARTED = 4,
+    NOTHING = 8,
+    FAILED = 12,
+    FEEDER_AT = 64,
+    LEAF_AT = 128,
+    TASKER_AT = 192,
+    TMD_AT = 256,
+    COUNTED_AT = 2048
+};
 
 #define VALUES 8192u
 #define SCRATCH_BYTES (64u * PPU_KIB)
@@ -398,10 +408,10 @@ static void evicted(void **state)
 {
     struct api *api = *state;
     const uint32_t slots = ppu_device_info(api->device)->slots;
+    const uint32_t queues = PPU_MIN(slots, PPU_TASKQS - 1); /* beside the world's own */
     struct ppu_channel *channel = NULL;
-    struct ppu_stream *stream[PPU_GROUP_TMDQS];
+    struct ppu_stream *stream[PPU_MAX_SLOTS];
 
-    assert_true(slots < PPU_GROUP_TMDQS);
     check(ppu_channel_create(api->context, &(struct ppu_channel_options){ .priority = 7 }, &channel));
     for (uint32_t i = 0; i < slots; i++) {
         check(ppu_stream_create(channel, &stream[i]));
@@ -425,7 +435,7 @@ static void evicted(void **state)
                 push(&world, round * 20 + i, 3);
             }
             /* Each runs one CTA of its own queue, which is closed already. */
-            for (uint32_t i = 0; i < slots; i++) {
+            for (uint32_t i = 0; i < queues; i++) {
                 const struct item item = { VALUES - 1, 0 };
                 idle[i] = new_queue(api, 2);
                 check(ppu_taskq_push(idle[i], world.feed, &item, sizeof(item)));
@@ -436,9 +446,18 @@ static void evicted(void **state)
                 };
                 check(ppu_stream_launch(stream[i], taker, &launch, &event));
             }
+            for (uint32_t i = queues; i < slots; i++) {
+                const uint64_t counted[] = { world.params.counters + COUNTED_AT,
+                                             world.params.counters + COUNTED_AT + 4 };
+                const struct ppu_launch launch = {
+                    .grid = { 1 }, .cta = { 1 }, .params = counted, .param_bytes = sizeof(counted), .priority = 7
+                };
+                check(
+                    ppu_stream_launch(stream[i], api_kernel(api, api->context, "counter", "counter"), &launch, &event));
+            }
             check(ppu_event_wait(&event, LONG_NS));
             check(api_finish(channel));
-            for (uint32_t i = 0; i < slots; i++) {
+            for (uint32_t i = 0; i < queues; i++) {
                 check(ppu_taskq_destroy(idle[i]));
                 others++;
             }

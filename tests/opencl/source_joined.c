@@ -23,6 +23,7 @@ enum ppu_err source_open(uint32_t index, struct ppu_device **device, struct ppu_
 
     (void)index;
     joined_default(&options);
+    options.config.vram_bytes = 1024ull * PPU_MIB; /* as the default machine has: each context takes its part */
     source_joined_adjust(&options);
     struct joined *joined = joined_start(&options, &why);
     if (!joined) {

@@ -130,6 +130,100 @@ static void contexts_come_and_go(void **state)
     }
 }
 
+/* ---- many contexts ---- */
+
+#define CONTEXTS 64u /* of the default machine */
+
+struct beside {
+    cl_context context;
+    cl_command_queue queue;
+    cl_kernel kernel;
+    cl_mem buffer;
+};
+
+static cl_kernel kernel_of(cl_context context, cl_device_id device)
+{
+    static const char *const text = "kernel void add(global uint *sum, uint n) {\n"
+                                    "    atomic_add(sum, n + get_global_id(0));\n"
+                                    "}\n";
+    cl_int error = CL_SUCCESS;
+
+    cl_program program = clCreateProgramWithSource(context, 1, (const char **)&text, NULL, &error);
+    check(error);
+    check(clBuildProgram(program, 1, &device, NULL, NULL, NULL));
+    cl_kernel kernel = clCreateKernel(program, "add", &error);
+    check(error);
+    check(clReleaseProgram(program));
+    return kernel;
+}
+
+/* With its first launch under way. */
+static void begin_beside(struct fixture *f, struct beside *one, cl_uint n)
+{
+    const size_t items = 1000;
+    const cl_uint zero = 0;
+    cl_int error = CL_SUCCESS;
+
+    one->queue = clCreateCommandQueueWithProperties(one->context, f->device, NULL, &error);
+    check(error);
+    one->buffer = clCreateBuffer(one->context, CL_MEM_READ_WRITE, sizeof(n), NULL, &error);
+    check(error);
+    one->kernel = kernel_of(one->context, f->device);
+    check(clSetKernelArg(one->kernel, 0, sizeof(one->buffer), &one->buffer));
+    check(clSetKernelArg(one->kernel, 1, sizeof(n), &n));
+    check(clEnqueueFillBuffer(one->queue, one->buffer, &zero, sizeof(zero), 0, sizeof(zero), 0, NULL, NULL));
+    check(clEnqueueNDRangeKernel(one->queue, one->kernel, 1, NULL, &items, NULL, 0, NULL, NULL));
+    check(clFlush(one->queue));
+}
+
+static void end_beside(struct beside *one, cl_uint n)
+{
+    cl_uint sum = 0;
+
+    check(clEnqueueReadBuffer(one->queue, one->buffer, CL_TRUE, 0, sizeof(sum), &sum, 0, NULL, NULL));
+    assert_int_equal(sum, 1000 * n + 999 * 500);
+    check(clReleaseKernel(one->kernel));
+    check(clReleaseMemObject(one->buffer));
+    check(clReleaseCommandQueue(one->queue));
+    check(clReleaseContext(one->context));
+}
+
+/* How many contexts there can be beside the fixture's, each with its launch under way. */
+static cl_uint begin_all(struct fixture *f, struct beside all[CONTEXTS], cl_int *error)
+{
+    cl_uint count = 0;
+
+    while (count < CONTEXTS) {
+        all[count].context = clCreateContext(NULL, 1, &f->device, NULL, NULL, error);
+        if (!all[count].context) {
+            break;
+        }
+        begin_beside(f, &all[count], count);
+        count++;
+    }
+    return count;
+}
+
+/* Who comes too late is told, and finds room when another has gone. */
+static void many_contexts(void **state)
+{
+    struct fixture *f = *state;
+    struct beside all[CONTEXTS] = { 0 };
+    cl_int error = CL_SUCCESS;
+    const cl_uint count = begin_all(f, all, &error);
+
+    for (cl_uint i = 0; i < count; i++) {
+        end_beside(&all[i], i);
+        if (i == 0) {
+            all[i].context = clCreateContext(NULL, 1, &f->device, NULL, NULL, NULL);
+            begin_beside(f, &all[i], 77);
+            end_beside(&all[i], 77);
+        }
+    }
+    assert_int_equal(count, CONTEXTS - 1);
+    assert_int_equal(error, CL_OUT_OF_RESOURCES);
+}
+
 static void references_are_counted(void **state)
 {
     struct fixture *f = *state;
@@ -615,6 +709,8 @@ int main(void)
         cl_test("host and device time can be read together [F6]", timers_agree),
         cl_test("a context is made of a device and known properties [F6]", context_is_checked),
         cl_test("contexts come and go as fast as they like [F6]", contexts_come_and_go),
+        cl_test("sixty-four contexts compute beside each other, and one more is told that there is none [A3]",
+                many_contexts),
         cl_test("references are counted [F6]", references_are_counted),
         cl_test("callbacks tell the end of buffers and contexts, once each [F6]", ends_are_told),
         cl_test("commands that have ended use nothing any more [F6]", ended_commands_use_nothing),

@@ -448,7 +448,7 @@ static void wrong_work_is_told(void **state)
         "        out[100] = *(local int *)a; }, 0u);\n"
         "    out[26] = enqueue_kernel(part, PPU_ENQUEUE_FLAGS_WORK, ndrange_1D(1), ^(local void *a) {\n"
         "        out[100] = *(local int *)a; }, 1u << 19);\n"
-        "    out[27] = enqueue_kernel(part, PPU_ENQUEUE_FLAGS_WORK, ndrange_1D(1024, 128), ^{\n"
+        "    out[27] = enqueue_kernel(part, PPU_ENQUEUE_FLAGS_WORK, ndrange_1D(1024, 512), ^{\n"
         "        int x[50000]; for (int i = 0; i < 50000; i++) x[(i * 7) % 50000] = i; out[100] = x[out[0]]; });\n"
         "    out[28] = enqueue_kernel(part, PPU_ENQUEUE_FLAGS_WORK, ndrange_1D(1), ^{ out[101] = 1; });\n"
         "    out[29] = ppu_publish_work(part);\n"
