@@ -15,7 +15,7 @@
 
 #define MOST_INSNS 1024u  /* of a lot of several: others shall have their part of a grid's end */
 #define SHORT_INSNS 4096u /* warp instructions of a CTA that is short, at most */
-#define PATIENCE 16u      /* turns of each warp that others wait for its CTA to end */
+#define PATIENCE 4u       /* times what the CTAs of an SM may have to execute, which others wait for them to end */
 
 /* Nobody looks at warps one by one, and what they do does not depend on which is beside which. */
 static bool may_begin(const struct sm *sm)
@@ -88,6 +88,7 @@ void sm_lot_place(struct sm *sm, const struct sm_lot *lot, uint32_t first)
         sm_cta_came(sm, to);
     }
     sm->turns = 0;
+    sm->since_taken = 0;
 }
 
 /* The first of its CTAs is there. */
@@ -145,9 +146,19 @@ static bool has_one_program(const struct sm *sm)
     return true;
 }
 
-/* CTAs that wait for nobody come to their end. Others have some turns for it. */
+/* The CTAs of a program that is known are short, and each comes to its end where it waits for nobody else. */
+static bool are_short(const struct sm *sm)
+{
+    return is_short(sm) && sm->since_taken < PATIENCE * sm->program.cta_insns * sm->ctas_used;
+}
+
 bool sm_lots_follow(const struct sm *sm)
 {
-    return may_begin(sm) && (sm->program.whole || (is_short(sm) && sm->turns < PATIENCE * sm->warps_used)) &&
-           has_one_program(sm);
+    if (!may_begin(sm)) {
+        return false;
+    }
+    if (has_one_program(sm)) {
+        return sm->program.whole || are_short(sm);
+    }
+    return sm->ctas_used == 1 && sm->since_taken < SHORT_INSNS; /* the first of a program, which may be short */
 }

@@ -400,6 +400,7 @@ static void take_ctas(struct sm *sm)
     }
     for (; most != 0 && sm_take_cta(sm); most--) {
         sm->turns = 0;
+        sm->since_taken = 0;
     }
 }
 
@@ -633,6 +634,7 @@ void sm_drop_all(struct sm *sm)
     sm->system = 0;
     sm->next_warp = 0;
     sm->turns = 0;
+    sm->since_taken = 0;
     memset(&sm->share, 0, sizeof(sm->share));
     memset(&sm->profile, 0, sizeof(sm->profile));
     for (uint32_t i = 0; i < PPU_COUNTERS; i++) {
@@ -892,6 +894,7 @@ uint32_t sm_run_part(struct sm *sm, uint32_t budget, uint64_t work, enum sm_acti
             take_turn(sm, index, PPU_MIN(left, SM_SLICE_TURN), &executed);
             turn_goes_on(sm, index, &pool->slice.turn, executed - so_far);
         }
+        sm->since_taken += PPU_MIN(PPU_MAX(executed - so_far, 1u), UINT32_MAX - sm->since_taken);
     }
     end_turns(sm);
     share_end(sm);

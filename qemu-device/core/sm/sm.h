@@ -60,6 +60,7 @@ struct sm {
     uint64_t count[PPU_COUNTERS];          /* atomic, written by the SM's thread: count_settle() */
     uint32_t next_warp;                    /* round robin */
     uint32_t turns;                        /* of warps since a CTA was taken */
+    uint32_t since_taken;                  /* warp instructions executed since a CTA was taken, as far as 32 bits go */
     struct sm_share share;
     uint32_t ctas_used;
     uint32_t warps_used;
