@@ -1,13 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /* Tests what QEMU gives up when ppu-run starts it, and what it is refused then. */
+#define _DEFAULT_SOURCE /* mkdtemp() and SYS_... */
+
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -146,13 +155,10 @@ static const char *const peers[] = {
     ("\"server\": false, " UNIX("/run/ppu-nobody")),
 };
 
-static void is_refused(void **state)
+static void programs_and_peers_are_refused(struct qemu *qemu)
 {
-    struct qemu *qemu = qemu_start(one_ppu);
     char path[64], command[512];
 
-    (void)state;
-    /* Another program. */
     snprintf(command, sizeof(command), "{\"execute\": \"migrate\", \"arguments\": {\"uri\": \"exec:touch %s\"}}",
              in_folder(path, "executed"));
     answered(qemu, command, "not permitted");
@@ -164,6 +170,15 @@ static void is_refused(void **state)
                  i, peers[i]);
         answered(qemu, command, "not permitted");
     }
+}
+
+static void is_refused(void **state)
+{
+    struct qemu *qemu = qemu_start(one_ppu);
+    char path[64], command[512];
+
+    (void)state;
+    programs_and_peers_are_refused(qemu);
     /* Files that no option names, to be read and to be written. */
     snprintf(command, sizeof(command),
              "{\"execute\": \"pmemsave\", \"arguments\": {\"val\": 1073741824, \"size\": 4096, \"filename\": \"%s\"}}",
@@ -207,6 +222,64 @@ static void only_if_asked(void **state)
     qemu_stop(qemu);
 }
 
+/* ---- a host that has less ---- */
+
+#define BARE "--bare" /* this program as it runs there */
+
+/* From here on this process and what it starts have neither Landlock nor namespaces of their own. */
+static bool be_on_a_bare_host(void)
+{
+    static struct sock_filter code[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_landlock_create_ruleset, 2, 0),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_unshare, 2, 0),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+    };
+    const struct sock_fprog program = { PPU_ARRAY_SIZE(code), code };
+
+    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+}
+
+static void less_is_kept_there(void **state)
+{
+    char *const arguments[] = { (char *)"test_confined", (char *)BARE, NULL };
+    const pid_t child = fork();
+    int status = -1;
+
+    (void)state;
+    if (child == 0) {
+        if (be_on_a_bare_host()) {
+            execv("/proc/self/exe", arguments);
+        }
+        _exit(99);
+    }
+    assert_true(child > 0);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+}
+
+/* The filter of system calls alone keeps programs and the network from it; files are those of its user. */
+static void bare_qemu_gives_up(void **state)
+{
+    struct qemu *qemu = qemu_start(one_ppu);
+    const int pid = qemu_pid(qemu);
+    char path[64], command[512];
+
+    (void)state;
+    assert_int_equal(status_of(pid, "Seccomp_filters"), 3); /* that of the bare host, ours, and QEMU's own */
+    assert_int_equal(status_of(pid, "NoNewPrivs"), 1);
+    assert_int_equal(status_of(pid, "CapEff"), 0);
+    assert_int_equal(status_of(pid, "CapPrm"), 0);
+    programs_and_peers_are_refused(qemu);
+    snprintf(command, sizeof(command),
+             "{\"execute\": \"pmemsave\", \"arguments\": {\"val\": 1073741824, \"size\": 4096, \"filename\": \"%s\"}}",
+             in_folder(path, "of-its-user"));
+    answered(qemu, command, "return");
+    qemu_stop(qemu);
+}
+
 /* A core that its device holds is nobody else's to start. */
 static void psci_does_not_find_the_mcu(void **state)
 {
@@ -228,7 +301,19 @@ static void psci_does_not_find_the_mcu(void **state)
     qemu_stop(qemu);
 }
 
-int main(void)
+/* What it says goes to the other's errors: the results are the other's. */
+static int run_bare(void)
+{
+    static const struct CMUnitTest tests[] = {
+        { "QEMU gives up what it can", bare_qemu_gives_up, NULL, NULL, NULL },
+    };
+
+    return dup2(STDERR_FILENO, STDOUT_FILENO) < 0 || setenv("CMOCKA_MESSAGE_OUTPUT", "STDOUT", 1) != 0
+               ? 99
+               : cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
+
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         { "QEMU gives up capabilities, privileges to come, system calls and the network", gives_up, NULL, NULL, NULL },
@@ -236,8 +321,13 @@ int main(void)
         { "it is refused programs, networks, sockets and files of others", is_refused, NULL, NULL, NULL },
         { "it may touch the files that options name", named_files_are_there, NULL, NULL, NULL },
         { "all of it is kept only if asked for", only_if_asked, NULL, NULL, NULL },
+        { "without Landlock and namespaces it is refused programs and networks all the same", less_is_kept_there, NULL,
+          NULL, NULL },
         { "PSCI of a guest does not find the microcontroller", psci_does_not_find_the_mcu, NULL, NULL, NULL },
     };
 
+    if (argc == 2 && strcmp(argv[1], BARE) == 0) {
+        return run_bare();
+    }
     return cmocka_run_group_tests_name("QEMU confined", tests, make_folder, remove_folder);
 }
