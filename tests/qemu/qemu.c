@@ -583,3 +583,11 @@ uint32_t test_seed(void)
     printf("# PPU_SEED=%" PRIu32 "\n", seed);
     return seed;
 }
+
+uint32_t test_random(uint32_t *rng)
+{
+    *rng ^= *rng << 13;
+    *rng ^= *rng >> 17;
+    *rng ^= *rng << 5;
+    return *rng;
+}

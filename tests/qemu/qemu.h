@@ -93,5 +93,7 @@ uint32_t probe_field(const struct ppu *ppu, size_t field_offset);
 
 void sleep_ms(unsigned ms);
 uint32_t test_seed(void);
+/* The next of the numbers that follow a seed. */
+uint32_t test_random(uint32_t *rng);
 
 #endif

@@ -196,14 +196,6 @@ static void hotplug_refused(void **state)
     qemu_stop(qemu);
 }
 
-static uint32_t next_random(uint32_t *rng)
-{
-    *rng ^= *rng << 13;
-    *rng ^= *rng >> 17;
-    *rng ^= *rng << 5;
-    return *rng;
-}
-
 /* Any offset of BAR0 but the reset key; and every doorbell page. The device must stay what it is. */
 static void random_writes(void **state)
 {
@@ -215,15 +207,15 @@ static void random_writes(void **state)
         struct ppu ppu = ppu_map(qemu, i);
 
         for (unsigned n = 0; n < 4000; n++) {
-            uint32_t value = next_random(&rng);
+            uint32_t value = test_random(&rng);
 
             value = value & 1 ? value : value & 0x3f;
             if (n % 4 == 0) {
                 qemu_write(qemu,
-                           ppu.bar[PPU_BAR_DOORBELLS] + next_random(&rng) % ppu.bar_bytes[PPU_BAR_DOORBELLS] / 4 * 4,
+                           ppu.bar[PPU_BAR_DOORBELLS] + test_random(&rng) % ppu.bar_bytes[PPU_BAR_DOORBELLS] / 4 * 4,
                            value);
             } else {
-                ppu_write(&ppu, next_random(&rng) % PPU_BAR0_MSIX_TABLE / 4 * 4, value);
+                ppu_write(&ppu, test_random(&rng) % PPU_BAR0_MSIX_TABLE / 4 * 4, value);
             }
         }
         for (uint32_t offset = 0; offset < PPU_REG_SPACE; offset += 4) {

@@ -224,6 +224,104 @@ static void wrong_machine_refused(void **state)
     }
 }
 
+/* ---- somebody has written to the file ---- */
+
+#define SECTION \
+    "\x10"      \
+    "0000:00:01.0/ppu"   /* QEMU's name of the device's part, and how long it is */
+#define SECTION_END 0x7e /* with the section's number behind it, which also stands before the name */
+#define NUMBER_BYTES 4u
+#define BEGIN_BYTES 0x1400u /* configuration space and sizes are there */
+#define DAMAGES 60u
+#define FILE_BYTES (64u << 20)
+
+static uint8_t *read_snapshot(size_t *bytes)
+{
+    uint8_t *const all = malloc(FILE_BYTES);
+    FILE *file = fopen(snapshot_file, "re");
+
+    assert_true(all && file);
+    *bytes = fread(all, 1, FILE_BYTES, file);
+    fclose(file);
+    assert_in_range(*bytes, 1, FILE_BYTES - 1);
+    return all;
+}
+
+static void write_snapshot(size_t at, const uint8_t *bytes, size_t count)
+{
+    FILE *file = fopen(snapshot_file, "r+e");
+
+    assert_non_null(file);
+    assert_int_equal(fseek(file, (long)at, SEEK_SET), 0);
+    assert_int_equal(fwrite(bytes, 1, count, file), count);
+    assert_int_equal(fclose(file), 0);
+}
+
+/* Where the device's part is, behind its name. */
+static size_t find_section(const uint8_t *all, size_t bytes, size_t *section_bytes)
+{
+    const uint8_t *const name = memmem(all, bytes, SECTION, strlen(SECTION));
+    uint8_t end[1 + NUMBER_BYTES] = { SECTION_END };
+
+    assert_non_null(name);
+    memcpy(end + 1, name - NUMBER_BYTES, NUMBER_BYTES);
+    const uint8_t *const at = name + strlen(SECTION);
+    const uint8_t *const behind = memmem(at, bytes - (size_t)(at - all), end, sizeof(end));
+    assert_non_null(behind);
+    *section_bytes = (size_t)(behind - at);
+    assert_true(*section_bytes > BEGIN_BYTES);
+    return (size_t)(at - all);
+}
+
+/* Bytes of the device's part, half of them where its sizes are, are others. */
+static void damage(uint8_t *section, size_t bytes, uint32_t *rng)
+{
+    const uint32_t times = 1 + test_random(rng) % 32;
+
+    for (uint32_t i = 0; i < times; i++) {
+        const size_t most = test_random(rng) % 2 != 0 ? bytes : BEGIN_BYTES;
+        section[test_random(rng) % most] ^= (uint8_t)(1u << test_random(rng) % 8);
+    }
+}
+
+/* The monitor says that it is loaded, or what is wrong with it. QEMU lives, and loads what is right. */
+static void damaged_snapshots(void **state)
+{
+    struct ppu ppu;
+    struct qemu *qemu = start_one(&ppu);
+    uint32_t rng = test_seed(), refused = 0;
+    size_t bytes, section_bytes;
+    (void)state;
+
+    probe_ask(&ppu, PROBE_COUNT, 0, 0);
+    qemu_qmp(qemu, "{\"execute\": \"stop\"}");
+    const uint32_t saved = count(&ppu);
+    monitor_quiet(qemu, "savevm s");
+    uint8_t *const all = read_snapshot(&bytes);
+    const size_t at = find_section(all, bytes, &section_bytes);
+    uint8_t *const section = malloc(section_bytes);
+    assert_non_null(section);
+    for (uint32_t i = 0; i < DAMAGES; i++) {
+        memcpy(section, all + at, section_bytes);
+        damage(section, section_bytes, &rng);
+        write_snapshot(at, section, section_bytes);
+        refused += strncmp(qemu_monitor(qemu, "loadvm s"), "{\"return\": \"\"}", 14) != 0;
+        /* QEMU's flash does not stand a second load before the machine has run. */
+        qemu_qmp(qemu, "{\"execute\": \"cont\"}");
+        qemu_qmp(qemu, "{\"execute\": \"stop\"}");
+        assert_true(qemu_alive(qemu));
+    }
+    printf("# %u of %u were refused\n", refused, DAMAGES);
+    assert_int_not_equal(refused, 0);
+    write_snapshot(at, all + at, section_bytes);
+    free(section);
+    free(all);
+    monitor_quiet(qemu, "loadvm s");
+    qemu_qmp(qemu, "{\"execute\": \"cont\"}");
+    counts_on(&ppu, saved, UINT32_MAX);
+    qemu_stop(qemu);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -235,6 +333,8 @@ int main(void)
         { "a locked-up MCU can be started after the load", locked_up_stays_locked_up, make_file_name, remove_file,
           NULL },
         { "another machine's snapshot is refused [A1, A8]", wrong_machine_refused, make_file_name, remove_file, NULL },
+        { "a snapshot with bytes that are others is refused or loaded, and QEMU lives", damaged_snapshots,
+          make_file_name, remove_file, NULL },
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
