@@ -203,6 +203,13 @@ def back_over_calls():
         "Breakpoint 2, inner at kernel.cl:41\n", "a = 0\n", "outer at kernel.cl:46\n", "#0  outer at kernel.cl:46\n#1  calls at kernel.cl:54\n",
         "calls at kernel.cl:54\n", "k = 0\n", "No more", "done, all is right")
     assert "cannot go back out of a kernel: nobody has called it" in output, output
+    # By instructions: over the call, from what follows it to the call itself, and into it.
+    over = record("tbreak 55", "run", *["reverse-nexti"] * 14, "bt", "p k", "rni 20", "p k", "continue", "continue", program=("calls",))
+    into = record("tbreak 55", "run", *["reverse-stepi"] * 14, "bt", "reverse-nexti", "bt", "continue", "continue", program=("calls",))
+    has(over, "calls at kernel.cl:55\n", "calls at kernel.cl:54\n", "#0  calls at kernel.cl:54\n", "k = 2\n", "k = 1\n", "done, all is right")
+    assert "outer at" not in over and "inner at" not in over, over
+    has(into, "calls at kernel.cl:54\n", "outer at kernel.cl:48\n", "#0  outer at kernel.cl:48\n#1  calls at kernel.cl:54\n",
+        "outer at kernel.cl:48\n", "#0  outer at kernel.cl:48\n", "done, all is right")
 
 
 def last_writes():

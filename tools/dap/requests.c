@@ -363,7 +363,7 @@ static json_t *request_step_back(struct adapter *adapter, const json_t *argument
     if (!can_go_back(adapter, arguments)) {
         return NULL;
     }
-    session_back(&adapter->session, by_insn ? BACK_BY_INSN : BACK_OVER, 1);
+    session_back(&adapter->session, by_insn ? BACK_BY_INSN_OVER : BACK_OVER, 1);
     return moved(adapter);
 }
 

@@ -68,6 +68,11 @@ static struct stretch stretch_before(struct session *session)
 
 /* ---- one way back after the other ---- */
 
+static bool by_insn(const struct motion *motion)
+{
+    return motion->back == BACK_BY_INSN || motion->back == BACK_BY_INSN_OVER;
+}
+
 static void begin_way(struct session *session, enum ppu_debug_back what, struct ppu_debug_request *request)
 {
     session->motion.kind = MOTION_RETURNS;
@@ -76,7 +81,7 @@ static void begin_way(struct session *session, enum ppu_debug_back what, struct 
     request->at = session->focus.warp.at;
     request->flags = what;
     request->lane = what == PPU_DEBUG_BACK_STOP ? PPU_DEBUG_ANY_LANE : session->motion.lane;
-    if (what == PPU_DEBUG_BACK_OUT || what == PPU_DEBUG_BACK_ENTRY) {
+    if ((what == PPU_DEBUG_BACK_OUT || what == PPU_DEBUG_BACK_ENTRY) && !by_insn(&session->motion)) {
         stretch_ask(session, &session->motion.from, part_of(&session->motion), request);
     }
     if (!box_done(&session->box, request)) {
@@ -103,8 +108,8 @@ static void begin_step(struct session *session)
     motion->back_from = recorded_at(session);
     if (motion->back == BACK_TO_STOP) {
         begin_plain_way(session, PPU_DEBUG_BACK_STOP);
-    } else if (motion->back == BACK_BY_INSN || motion->from.depth == 0) {
-        motion->back = BACK_BY_INSN;
+    } else if (by_insn(motion) || motion->from.depth == 0) {
+        motion->back = motion->from.depth == 0 ? BACK_BY_INSN : motion->back;
         begin_plain_way(session, PPU_DEBUG_BACK_INSN);
     } else if (motion->back == BACK_OUT) {
         motion->phase = BACK_TO_BEFORE;
@@ -180,6 +185,21 @@ static void look_at_before(struct session *session)
     }
 }
 
+/* The instruction before is of a function that has been called since: the way goes on to its call. */
+static void look_at_insn(struct session *session)
+{
+    struct motion *motion = &session->motion;
+    const struct stretch now = stretch_of_focus(session);
+    struct ppu_debug_request request = { .ranges = 0 };
+
+    if (motion->back == BACK_BY_INSN || now.depth <= motion->from.depth || motion->stretches >= STRETCHES_MOST) {
+        motion_end_step(session, begin_step);
+        return;
+    }
+    stretch_ask(session, &now, STRETCH_FUNCTION, &request);
+    begin_way(session, PPU_DEBUG_BACK_OUT, &request);
+}
+
 static void look_at_step(struct session *session)
 {
     struct motion *motion = &session->motion;
@@ -191,7 +211,9 @@ static void look_at_step(struct session *session)
         return;
     }
     const bool has_begun = motion->phase == BACK_TO_BEGIN && recorded_at(session) != motion->back_from;
-    if (motion->back == BACK_BY_INSN || motion->phase == BACK_TO_ITS_BEGIN || has_begun) {
+    if (by_insn(motion)) {
+        look_at_insn(session);
+    } else if (motion->phase == BACK_TO_ITS_BEGIN || has_begun) {
         motion_end_step(session, begin_step);
     } else if (motion->phase == BACK_TO_BEFORE) {
         look_at_before(session);

@@ -209,6 +209,11 @@ static void do_reverse_stepi(struct session *session, const char *rest)
     back(session, rest, BACK_BY_INSN);
 }
 
+static void do_reverse_nexti(struct session *session, const char *rest)
+{
+    back(session, rest, BACK_BY_INSN_OVER);
+}
+
 static void do_reverse_finish(struct session *session, const char *rest)
 {
     back(session, rest, BACK_OUT);
@@ -725,6 +730,7 @@ static const struct command {
     { "reverse-step", "rs", do_reverse_step, "[COUNT]", "go back to where the line begins, or the line before" },
     { "reverse-next", "rn", do_reverse_next, "[COUNT]", "the same, over the functions that the line before called" },
     { "reverse-stepi", "rsi", do_reverse_stepi, "[COUNT]", "go back by one instruction of the warp" },
+    { "reverse-nexti", "rni", do_reverse_nexti, "[COUNT]", "the same, over the function that returned there" },
     { "reverse-continue", "rc", do_reverse_continue, "[COUNT]",
       "go back to the last breakpoint, or the last change of watched memory" },
     { "reverse-finish", NULL, do_reverse_finish, "", "go back to where the function was called" },

@@ -91,6 +91,7 @@ enum session_step {
 /* Where to go back to. */
 enum session_back {
     BACK_BY_INSN,
+    BACK_BY_INSN_OVER, /* and over what has been called between */
     BACK_BY_LINE,
     BACK_OVER,
     BACK_OUT,
