@@ -59,11 +59,26 @@ static int vmstate_post_save(void *opaque)
     return 0;
 }
 
-/* A load that failed in the middle may have left one. */
+/*
+ * A load that failed in the middle may have left some state. QEMU refuses a version above one that was loaded before.
+ */
 static int vmstate_pre_load(void *opaque)
 {
-    saved_drop(opaque);
+    PPUState *s = opaque;
+
+    saved_drop(s);
+    PCI_DEVICE(s)->version_id = vmstate_pci_device.version_id;
     return 0;
+}
+
+/* The function has no interrupt pins. QEMU's next reset would end the process where a snapshot says that one is set. */
+static bool has_no_pins(void *opaque, int version_id)
+{
+    PCIDevice *pci = PCI_DEVICE(opaque);
+    const bool none = pci->irq_state == 0;
+
+    pci->irq_state = 0;
+    return none;
 }
 
 /* More than the state of this machine needs, before that much memory is asked for: files of SMs, warps and slots, token
@@ -121,6 +136,7 @@ const VMStateDescription ppu_vmstate = {
     .fields =
         (const VMStateField[]){
             VMSTATE_PCI_DEVICE(parent_obj, PPUState),
+            VMSTATE_VALIDATE("interrupt pins, of which there are none", has_no_pins),
             VMSTATE_MSIX(parent_obj, PPUState),
             VMSTATE_UINT32(saved_instance, PPUState),
             VMSTATE_UINT32(saved_bytes, PPUState),

@@ -284,6 +284,13 @@ static void damage(uint8_t *section, size_t bytes, uint32_t *rng)
     }
 }
 
+/* What QEMU has for every PCI function: a version, below which none was loaded later, and a pin that is set, at which
+ * the next reset ended the process. */
+static const struct {
+    size_t at;
+    uint8_t value;
+} lies[] = { { 11, 0 }, { 12 + 0x1000 + 3, 1 } };
+
 /* The monitor says that it is loaded, or what is wrong with it. QEMU lives, and loads what is right. */
 static void damaged_snapshots(void **state)
 {
@@ -301,9 +308,14 @@ static void damaged_snapshots(void **state)
     const size_t at = find_section(all, bytes, &section_bytes);
     uint8_t *const section = malloc(section_bytes);
     assert_non_null(section);
-    for (uint32_t i = 0; i < DAMAGES; i++) {
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(lies) + DAMAGES; i++) {
         memcpy(section, all + at, section_bytes);
-        damage(section, section_bytes, &rng);
+        if (i < PPU_ARRAY_SIZE(lies)) {
+            assert_int_not_equal(section[lies[i].at], lies[i].value);
+            section[lies[i].at] = lies[i].value;
+        } else {
+            damage(section, section_bytes, &rng);
+        }
         write_snapshot(at, section, section_bytes);
         refused += strncmp(qemu_monitor(qemu, "loadvm s"), "{\"return\": \"\"}", 14) != 0;
         /* QEMU's flash does not stand a second load before the machine has run. */
@@ -311,7 +323,7 @@ static void damaged_snapshots(void **state)
         qemu_qmp(qemu, "{\"execute\": \"stop\"}");
         assert_true(qemu_alive(qemu));
     }
-    printf("# %u of %u were refused\n", refused, DAMAGES);
+    printf("# %u were refused\n", refused);
     assert_int_not_equal(refused, 0);
     write_snapshot(at, all + at, section_bytes);
     free(section);
