@@ -29,19 +29,14 @@ struct peer {
     uint32_t count;
 };
 
-static bool receive(int socket, void *to, size_t bytes)
-{
-    return recv(socket, to, bytes, MSG_WAITALL) == (ssize_t)bytes;
-}
-
 static void *serve(void *opaque)
 {
     struct peer *const peer = opaque;
     struct tier_request request;
     static struct tier_unit unit;
 
-    while (receive(peer->socket, &request, sizeof(request)) && request.bytes <= sizeof(unit) &&
-           receive(peer->socket, &unit, request.bytes) && peer->count < MOST) {
+    while (tier_receive(peer->socket, &request, sizeof(request)) && request.bytes <= sizeof(unit) &&
+           tier_receive(peer->socket, &unit, request.bytes) && peer->count < MOST) {
         const bool kept = request.how == TIER_KEPT_ONLY;
         const struct tier_answer answer = { .result = kept ? TIER_NOT_KEPT : TIER_FAILED };
 
@@ -115,7 +110,6 @@ static void translate(struct queue *queue, uint32_t name, uint32_t context)
     assert_int_equal(state_of(queue, name), TIER_IS_ASKED);
 }
 
-/* Its thread waits for the answer for the first loop, of context 0, which is being made. */
 static void begin(struct queue *queue)
 {
     struct core_config config;
@@ -135,6 +129,7 @@ static void begin(struct queue *queue)
     assert_non_null(queue->tier);
 }
 
+/* From here on its thread waits for the answer for the first loop, of context 0, which is being made. */
 static void hold(struct queue *queue)
 {
     seek_and_wait(queue, FIRST, 0);

@@ -57,11 +57,16 @@ static struct qemu *start_loaded(struct ppu *ppu)
 }
 
 /* The monitor says nothing when it worked. */
+static bool worked(const char *answer)
+{
+    return strncmp(answer, "{\"return\": \"\"}", 14) == 0;
+}
+
 static void monitor_quiet(struct qemu *qemu, const char *line)
 {
     const char *answer = qemu_monitor(qemu, line);
 
-    if (strncmp(answer, "{\"return\": \"\"}", 14) != 0) {
+    if (!worked(answer)) {
         fail_msg("%s: %s", line, answer);
     }
 }
@@ -317,7 +322,7 @@ static void damaged_snapshots(void **state)
             damage(section, section_bytes, &rng);
         }
         write_snapshot(at, section, section_bytes);
-        refused += strncmp(qemu_monitor(qemu, "loadvm s"), "{\"return\": \"\"}", 14) != 0;
+        refused += !worked(qemu_monitor(qemu, "loadvm s"));
         /* QEMU's flash does not stand a second load before the machine has run. */
         qemu_qmp(qemu, "{\"execute\": \"cont\"}");
         qemu_qmp(qemu, "{\"execute\": \"stop\"}");
