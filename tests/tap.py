@@ -13,11 +13,12 @@ def run(cases):
         try:
             function()
             print(f"ok {number} - {name}", flush=True)
-        except Exception:  # a failed assertion, or the test itself is broken: either way it has not passed
+        except Exception as why:  # a failed assertion, or the test itself is broken: either way it has not passed
             failed += 1
             print(f"not ok {number} - {name}")
-            for line in traceback.format_exc().splitlines():
-                print(f"# {line}", flush=True)
+            # What is wrong comes before the calls that led there, as a summary shows the first lines alone.
+            lines = [*str(why).splitlines()[:3], *traceback.format_exc().splitlines()]
+            print("".join(f"# {line}\n" for line in lines), end="", flush=True)
     return 1 if failed else 0
 
 
