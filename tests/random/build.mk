@@ -11,7 +11,7 @@ $(eval $(call ppu_script_test,random-programs,tests/random/programs --tap --coun
 $(eval $(call ppu_script_test,random-runner,tests/random/test_programs.py,))
 
 .PHONY: random random-report
-random: $(RANDOM_TOOLS) $(BUILD)/opencl/ppu.icd $(QEMU) firmware ## random programs by the thousand (COUNT=, SEED=, OPTIONS='--all --pocl --oclgrind --ppu --record')
+random: $(RANDOM_TOOLS) $(BUILD)/opencl/ppu.icd $(QEMU) firmware ## random programs by the thousand (COUNT=, SEED=, OPTIONS='--each --pocl --oclgrind --ppu --record')
 	$(Q)nice tests/random/programs --count $(or $(COUNT),1000) --seed $(or $(SEED),0) $(OPTIONS)
 random-report: ## what long runs of random programs have done
 	$(Q)tests/random/programs --report

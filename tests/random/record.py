@@ -7,6 +7,7 @@ import resource
 import time
 from pathlib import Path
 
+EACH = 13  # variants of the compiler: a program that ran in so many ran optimised and not, at all waves, in all forms
 FILE = Path(__file__).with_name("record.txt")
 TITLE = ("# SPDX-License-Identifier: MIT\n"
          "# What long runs of random programs did; `make random OPTIONS=--record` adds a line, `make random-report` sums.\n")
@@ -58,6 +59,7 @@ def report(path=FILE):
     lines = [f"{distinct(runs):,} programs, {sum(differ for *_, differ in runs)} differed, "
              f"{sum(seconds for *_, seconds, _ in runs) / 3600:.2f} hours of a processor",
              f"on a device core: {sum((last - first + 1) * variants for first, last, variants, *_ in runs):,} runs"]
+    lines.append(f"in each variant of the compiler: {distinct([run for run in runs if run[2] >= EACH]):,} programs")
     for name in OTHERS:
         lines.append(f"on {name}: {distinct([run for run in runs if name in run[3]]):,} programs")
     lines.append(f"the first seed beyond them: {max([last for _, last, *_ in runs], default=-1) + 1}")

@@ -27,6 +27,7 @@ def sums(path):
     record.add(range(0, 10), 2, ["pocl", "oclgrind"], 3510, 2, path)
     assert record.report(path) == ["160 programs, 3 differed, 1.00 hours of a processor",
                                    "on a device core: 2,820 runs",
+                                   "in each variant of the compiler: 100 programs",
                                    "on pocl: 110 programs", "on oclgrind: 10 programs", "on ppu: 0 programs",
                                    "the first seed beyond them: 250"], record.report(path)
 
@@ -74,6 +75,15 @@ def optimised_forgives():
         ["-cl-std=CL3.0 -cl-opt-disable", "-cl-std=CL3.0"], ["Portable: 5 to 9"], False)
 
 
+def has_every_way():
+    """Two batches that follow each other have each variant with facts and without; one has both at each size of waves."""
+    options = SimpleNamespace(all=False, each=True)
+    first, second = programs.variants_of(options, 0), programs.variants_of(options, programs.BATCH)
+    assert sorted(first + second) == sorted(f"{v}{f}" for v in range(programs.VARIANTS) for f in ("", "f")), first + second
+    for numbers in ((1, 6), (0, 2, 3), (4, 7, 10, 11), (5, 8, 9, 12)):  # unoptimised; waves of 32, 64, 128
+        assert {name.endswith("f") for name in first if int(name.rstrip("f")) in numbers} == {True, False}, first
+
+
 def both_count():
     assert other(["-cl-std=CL3.0 -cl-opt-disable", "-cl-std=CL3.0"])[2]
 
@@ -83,4 +93,5 @@ tap.main([("a record sums programs once, and runs as often as they were", lambda
           ("a line that is none of a record is told", lambda: with_record(broken)),
           ("another implementation that agrees without optimising is not run again", unoptimised_suffices),
           ("one that agrees only when it optimises is told", optimised_forgives),
+          ("with --each a program has facts and none at each size of waves", has_every_way),
           ("one that never agrees counts", both_count)])
