@@ -109,6 +109,67 @@ static void scribble(struct fuzz_input *input)
     memcpy(world->area[area].host + offset, &word, sizeof(word));
 }
 
+/* One field, to a value that means something, and those that must go with it. */
+static void vary(struct fuzz_input *input, struct ppu_tmd *tmd)
+{
+    const struct world_area *memory = &world->area[WORLD_AREA_MEMORY];
+    const uint8_t field = fuzz_u8(input), value = fuzz_u8(input);
+
+    switch (field % 12) {
+    case 0:
+        tmd->flags ^= (uint16_t)(1u << value % 8u);
+        break;
+    case 1:
+        tmd->flags = (uint16_t)((tmd->flags & ~(PPU_TMD_MAY_WAIT | PPU_TMD_CTA_GROUPS)) | PPU_TMD_CORESIDENT);
+        break;
+    case 2:
+        tmd->wave = (uint8_t)(PPU_LANES << value % 3u);
+        break;
+    case 3:
+        tmd->mode = value % PPU_MODES;
+        break;
+    case 4:
+        tmd->shared_vregs = (uint16_t)(1u + value % 64u);
+        tmd->vregs = (uint16_t)ppu_align_up(tmd->vregs, PPU_SHARED_VREGS_ALIGN);
+        break;
+    case 5:
+        tmd->vregs = (uint16_t)(1u + value);
+        break;
+    case 6:
+        tmd->cta[field / 12u % 3u] = (uint16_t)(1u + value);
+        break;
+    case 7:
+        tmd->grid[field / 12u % 3u] = 1u + value % 16u;
+        break;
+    case 8:
+        tmd->edge[field / 12u % 3u] = (uint16_t)(value % (tmd->cta[field / 12u % 3u] + 1u));
+        break;
+    case 9:
+        tmd->local_bytes = 16u * (1u + value % 64u);
+        tmd->local_va = memory->va + WORLD_MEMORY / 2;
+        tmd->local_size = WORLD_MEMORY / 2;
+        break;
+    case 10:
+        tmd->token_count = (uint16_t)(4u * value);
+        break;
+    default:
+        tmd->shared_bytes = 256u * value;
+        break;
+    }
+}
+
+/* As good as those that libppu describes, but of other kinds: world_put_tmd() has words of any value. */
+static void put_variant(struct fuzz_input *input)
+{
+    struct ppu_tmd tmd = world->kernel[fuzz_below(input, world->kernels)].tmd;
+    const uint32_t slot = fuzz_below(input, world->kernels);
+
+    for (uint32_t left = 1u + fuzz_u8(input) % 4u; left > 0; left--) {
+        vary(input, &tmd);
+    }
+    world_store_tmd(slot, &tmd);
+}
+
 static void act(struct fuzz_input *input)
 {
     uint8_t what = fuzz_u8(input);
@@ -119,7 +180,7 @@ static void act(struct fuzz_input *input)
         world_launch(what / 8u, fuzz_u8(input), what & 0x80u ? PPU_STREAM_NONE : what / 16u % 4u);
         break;
     case 2:
-        world_put_tmd(input);
+        (what & 0x80u ? put_variant : world_put_tmd)(input);
         break;
     case 3:
         if (what & 0x40u) {

@@ -434,9 +434,13 @@ void world_scribble(struct fuzz_input *input)
     memcpy(area->host + offset, &word, sizeof(word));
 }
 
+void world_store_tmd(uint32_t slot, const void *tmd)
+{
+    memcpy(made.area[WORLD_AREA_MEMORY].host + slot % made.kernels * TMD_BYTES, tmd, sizeof(struct ppu_tmd));
+}
+
 void world_put_tmd(struct fuzz_input *input)
 {
-    const struct world_area *memory = &made.area[WORLD_AREA_MEMORY];
     struct ppu_tmd tmd = made.kernel[fuzz_below(input, made.kernels)].tmd;
     uint32_t slot = fuzz_below(input, made.kernels);
     uint32_t changes = fuzz_below(input, 4);
@@ -447,7 +451,7 @@ void world_put_tmd(struct fuzz_input *input)
         uint32_t at = fuzz_below(input, sizeof(words) / 4);
         words[at] = world_value(input, words[at]);
     }
-    memcpy(memory->host + slot * TMD_BYTES, words, sizeof(words));
+    world_store_tmd(slot, words);
 }
 
 /* ---- an input of two parts ---- */

@@ -91,6 +91,8 @@ uint32_t world_value(struct fuzz_input *input, uint32_t present);
 void world_scribble(struct fuzz_input *input);
 /* A task descriptor of the input's choice, mostly of one that can run, put at a place in an area. */
 void world_put_tmd(struct fuzz_input *input);
+/* A task descriptor, at a place from which world_launch() takes that of the kernel `slot`. */
+void world_store_tmd(uint32_t slot, const void *tmd);
 /* A command block of the input's choice, and the ring entry that points to it; the doorbell is rung. */
 void world_submit(struct fuzz_input *input);
 
