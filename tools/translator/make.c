@@ -102,9 +102,9 @@ static bool read_all(int from, void *to, size_t bytes)
     return true;
 }
 
-static bool read_answer(int from, struct tier_answer *answer, uint8_t **code)
+static bool read_answer(int from, const struct tier_unit *unit, struct tier_answer *answer, uint8_t **code)
 {
-    if (!read_all(from, answer, sizeof(*answer)) || answer->bytes > TIER_MAX_CODE) {
+    if (!read_all(from, answer, sizeof(*answer)) || !tier_is_answer(answer, unit, TIER_WORTH)) {
         return false;
     }
     *code = answer->bytes != 0 ? malloc(answer->bytes) : NULL;
@@ -126,7 +126,7 @@ static bool make_in_process(const struct tier_module *module, const struct tier_
         translate(module, unit, always, ends[1]);
     }
     close(ends[1]);
-    const bool made = pid > 0 && read_answer(ends[0], answer, code);
+    const bool made = pid > 0 && read_answer(ends[0], unit, answer, code);
     close(ends[0]);
     if (pid > 0 && !made) {
         (void)syscall(SYS_tgkill, pid, pid, SIGKILL); /* it may be there for ever */

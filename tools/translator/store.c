@@ -35,7 +35,8 @@ static bool key_make(const char *module, const struct tier_unit *unit, struct ke
     return true;
 }
 
-static bool take(const struct cache_entry *entry, struct tier_answer *answer, uint8_t **code)
+static bool take(const struct cache_entry *entry, const struct tier_unit *unit, struct tier_answer *answer,
+                 uint8_t **code)
 {
     const struct cache_folder_part *const first = &entry->part[CACHE_ENTRY_FIRST], *const second =
                                                                                        &entry->part[CACHE_ENTRY_SECOND];
@@ -44,11 +45,11 @@ static bool take(const struct cache_entry *entry, struct tier_answer *answer, ui
         return false;
     }
     memcpy(answer, first->at, sizeof(*answer));
+    if (!tier_is_answer(answer, unit, TIER_WORTH) || (answer->bytes != 0 && answer->bytes != second->bytes)) {
+        return false;
+    }
     if (answer->bytes == 0) {
         return true;
-    }
-    if (answer->bytes != second->bytes) {
-        return false;
     }
     *code = malloc(answer->bytes);
     if (*code) {
@@ -68,7 +69,7 @@ bool store_find(int folder, const char *module, const struct tier_unit *unit, st
     if (folder < 0 || !key_make(module, unit, &key, &part) || !cache_entry_read(folder, &part, &entry)) {
         return false;
     }
-    const bool taken = take(&entry, answer, code);
+    const bool taken = take(&entry, unit, answer, code);
     free(entry.data);
     return taken;
 }

@@ -14,6 +14,8 @@
 #include <sys/socket.h>
 #include <sys/types.h>
 
+#include "qemu-device/core/tier/unit.h"
+
 #define TIER_MAX_CODE (4u << 20) /* bytes of a translation */
 
 /* Followed by the unit. */
@@ -49,6 +51,18 @@ struct tier_answer {
     uint32_t insns;
     uint32_t ends; /* 0 or 1 */
 };
+
+/* Both sides look: code is made by a process that has read what a kernel's author chose. */
+static inline bool tier_is_answer(const struct tier_answer *answer, const struct tier_unit *unit, enum tier_how how)
+{
+    if (answer->result != TIER_MADE) {
+        return answer->result < TIER_RESULTS && answer->bytes == 0 &&
+               (how == TIER_KEPT_ONLY || answer->result != TIER_NOT_KEPT);
+    }
+    return answer->bytes != 0 && answer->bytes <= TIER_MAX_CODE && answer->entry < answer->bytes &&
+           answer->wave == unit->wave && answer->insns == unit->insns &&
+           answer->ends <= (unit->straight == TIER_ROWS || unit->straight == TIER_ANYWHERE);
+}
 
 /* Both wait until all of it has gone through; false: the other end has closed. */
 static inline bool tier_send(int socket, const void *from, size_t bytes)

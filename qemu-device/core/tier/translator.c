@@ -2,22 +2,11 @@
 #define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
 
 #include "qemu-device/core/tier/translator.h"
-#include "qemu-device/core/tier/unit.h"
+#include "qemu-device/core/tier/request.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-
-static bool is_answer(const struct tier_answer *answer, const struct tier_unit *unit, enum tier_how how)
-{
-    if (answer->result != TIER_MADE) {
-        return answer->result < TIER_RESULTS && answer->bytes == 0 &&
-               (how == TIER_KEPT_ONLY || answer->result != TIER_NOT_KEPT);
-    }
-    return answer->bytes != 0 && answer->bytes <= TIER_MAX_CODE && answer->entry < answer->bytes &&
-           answer->wave == unit->wave && answer->insns == unit->insns &&
-           answer->ends <= (unit->straight == TIER_ROWS || unit->straight == TIER_ANYWHERE);
-}
 
 /* Never writable and executable at once. False: no memory, or the program has gone; nothing is mapped. */
 static bool receive_code(int socket, const struct tier_answer *answer, struct tier_translation *out)
@@ -59,7 +48,7 @@ int translator_ask(int socket, const struct tier_unit *unit, enum tier_how how, 
     struct tier_answer answer;
 
     if (!tier_send(socket, &request, sizeof(request)) || !tier_send(socket, unit, request.bytes) ||
-        !tier_receive(socket, &answer, sizeof(answer)) || !is_answer(&answer, unit, how) ||
+        !tier_receive(socket, &answer, sizeof(answer)) || !tier_is_answer(&answer, unit, how) ||
         (answer.result == TIER_MADE && !receive_code(socket, &answer, out))) {
         return -1;
     }
