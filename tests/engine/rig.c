@@ -100,7 +100,10 @@ void rig_load_image(struct rig *rig, struct ppuasm_image image)
     if (why) {
         fail_msg("%s", why);
     }
-    assert_true(rig->program.header->code_bytes <= CODE_BYTES);
+    if (rig->program.header->code_bytes > CODE_BYTES) {
+        fail_msg("the program has %u bytes of code, and there is room for %u", rig->program.header->code_bytes,
+                 CODE_BYTES);
+    }
     memcpy(rig_code(rig), rig->program.code, rig->program.header->code_bytes);
 }
 
