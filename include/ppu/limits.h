@@ -23,6 +23,7 @@
  * keeps for itself: those of many in more.
  */
 #define PPU_MIN_VRAM(sms, channels) ((sms) > 64u || (channels) > 1024u ? 32ull * PPU_MIB : 16ull * PPU_MIB)
+#define PPU_DEFAULT_VRAM (1024ull * PPU_MIB) /* of a machine that is made without saying how much */
 
 #define PPU_LANES 32u /* lanes of one pass (D1) */
 #define PPU_MAX_WAVE 128u

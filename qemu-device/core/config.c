@@ -19,7 +19,7 @@
 void core_config_default(struct core_config *config)
 {
     *config = (struct core_config){
-        .vram_bytes = 1024ull * PPU_MIB,
+        .vram_bytes = PPU_DEFAULT_VRAM,
         .channels = 256,
         .contexts = 64,
         .slots = 64,

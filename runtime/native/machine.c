@@ -11,6 +11,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "ppu/limits.h"
 #include "ppu/mmu.h"
 #include "ppu/paths.h"
 #include "runtime/deadline.h"
@@ -19,7 +20,6 @@
 #include "runtime/native/environment.h"
 #include "runtime/privilege.h"
 
-#define DEFAULT_VRAM_BYTES (1024ull * PPU_MIB)
 #define GIB (1024ull * PPU_MIB)
 #define LEAST_VRAM_BYTES (16ull * PPU_MIB)
 #define MOST_VRAM_BYTES (1024u * GIB)
@@ -340,7 +340,7 @@ static enum ppu_err choose_vram(const struct ppu_machine_options *options, const
 {
     const char *text = secure_getenv("PPU_VRAM");
 
-    *bytes = options->vram_bytes != 0 ? options->vram_bytes : DEFAULT_VRAM_BYTES;
+    *bytes = options->vram_bytes != 0 ? options->vram_bytes : PPU_DEFAULT_VRAM;
     if (!options->ppu && environment->vram_bytes != 0) {
         if (options->vram_bytes != 0 && options->vram_bytes != environment->vram_bytes) {
             return error_set(error, PPU_ERR_BAD_ARG,

@@ -87,8 +87,7 @@ void sm_lot_place(struct sm *sm, const struct sm_lot *lot, uint32_t first)
         to->cta = lot->cta[i];
         sm_cta_came(sm, to);
     }
-    sm->turns = 0;
-    sm->since_taken = 0;
+    sm_taken(sm);
 }
 
 /* The first of its CTAs is there. */

@@ -399,8 +399,7 @@ static void take_ctas(struct sm *sm)
         return;
     }
     for (; most != 0 && sm_take_cta(sm); most--) {
-        sm->turns = 0;
-        sm->since_taken = 0;
+        sm_taken(sm);
     }
 }
 
@@ -633,8 +632,7 @@ void sm_drop_all(struct sm *sm)
     sm->has_work = 0;
     sm->system = 0;
     sm->next_warp = 0;
-    sm->turns = 0;
-    sm->since_taken = 0;
+    sm_taken(sm);
     memset(&sm->share, 0, sizeof(sm->share));
     memset(&sm->profile, 0, sizeof(sm->profile));
     for (uint32_t i = 0; i < PPU_COUNTERS; i++) {

@@ -121,6 +121,13 @@ void sm_retry_stalled(struct sm *sm, uint32_t *executed);
 /* The next warp of a context that can run does so, and what follows from them happens; the SM takes CTAs before. */
 void sm_turn_in(struct sm *sm, uint32_t context, uint32_t budget);
 
+/* A CTA has come: what tells how long one lasts begins anew. */
+static inline void sm_taken(struct sm *sm)
+{
+    sm->turns = 0;
+    sm->since_taken = 0;
+}
+
 static inline bool sm_attention(const struct sm *sm)
 {
     return __atomic_load_n(&sm->attention, __ATOMIC_RELAXED) != 0;
