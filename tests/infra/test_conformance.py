@@ -194,6 +194,26 @@ def why_skipped(scratch):
     assert results == {"ruled": ["skip", "no such images"], "newer": ["skip", "newer skipped (requires 3.1)"]}, results
 
 
+# It runs what is named alone, and never says what became of the second.
+SILENT = """#!/usr/bin/env python3
+import json, os, sys
+if "--list" in sys.argv:
+    print("\\tone\\n\\ttwo")
+    sys.exit()
+with open(os.environ["CL_CONFORMANCE_RESULTS_FILENAME"], "w") as file:
+    json.dump({"results": {name: "pass" for name in sys.argv[1:] if name == "one"}}, file)
+"""
+
+
+@in_scratch
+def nothing_said(scratch):
+    scratch.write("program", SILENT)
+    done = scratch.run("pipes")
+    results = results_of(scratch, "pipes")
+    assert results == {"one": ["pass", ""], "two": ["fail", "the program says nothing of it"]}, results
+    assert done.returncode == 1, done
+
+
 @in_scratch
 def not_reached_in_time(scratch):
     done = scratch.run("--minutes", "0.05", "pipes", limit=60)
@@ -325,6 +345,7 @@ tap.main([
     ("a suite that does not build shows why", does_not_build),
     ("subtests that crash or hang fail alone", crashes_and_hangs),
     ("what is skipped is told with its own last words", why_skipped),
+    ("all subtests are named, and one that nothing is said of fails", nothing_said),
     ("subtests that a test has no time for are not reached, and can be run later", not_reached_in_time),
     ("only subtests that did not pass run again when asked", only_what_is_left),
     ("results of a fresh checkout go on from the document", results_from_the_page),
