@@ -8,6 +8,12 @@
  * hold: each request that came whole has the one answer that a model of the program has for it, also from what was kept
  * of requests before; a device maps no other code than that of an answer to what it has asked for.
  */
+/* The program calls others in their place (translator.mk). */
+#undef pipe2
+#undef fork
+#undef dlopen
+#undef dlsym
+#undef syscall
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -125,11 +131,12 @@ static bool prepare(enum tier_level level)
     return level != TIER_LEVEL_NONE;
 }
 
-/* The program calls these (translator.mk), which its headers declare; but for dlopen() and dlsym(). */
-#undef pipe2
-int pipe2(int ends[2], int flags);
+/* What the program calls. */
+int fake_pipe2(int ends[2], int flags);
+pid_t fake_fork(void);
 void *fake_dlopen(const char *path, int flags);
 void *fake_dlsym(void *library, const char *name);
+long fake_syscall(long number, ...);
 
 int fake_pipe2(int ends[2], int flags)
 {
@@ -237,8 +244,10 @@ static struct reply answer_to(struct fuzz_input *input, const struct tier_reques
     if (kept) {
         return *kept;
     }
-    return request->how == TIER_KEPT_ONLY ? (struct reply){ .answer = { .result = TIER_NOT_KEPT } }
-                                          : make(input, unit, true);
+    if (request->how == TIER_KEPT_ONLY) {
+        return (struct reply){ .answer = { .result = TIER_NOT_KEPT } };
+    }
+    return make(input, unit, true);
 }
 
 /* Puts a request into what is sent; false: the program closes, as it is none. */
@@ -314,7 +323,10 @@ static void remove_folder(int folder)
     char path[sizeof(base) + 16];
     DIR *const entries = fdopendir(dup(folder));
 
-    for (struct dirent *entry = entries ? readdir(entries) : NULL; entry; entry = readdir(entries)) {
+    if (!entries) {
+        fuzz_found("the target cannot look into its folder");
+    }
+    for (struct dirent *entry = readdir(entries); entry; entry = readdir(entries)) {
         (void)unlinkat(folder, entry->d_name, 0);
     }
     closedir(entries);

@@ -16,7 +16,6 @@ $(CL_APART): $(BUILD)/plain/tools/compile-apart
 CL_TEST_SOURCES_alias := tests/opencl/store.c
 CL_TEST_SOURCES_build := tests/opencl/store.c
 CL_TEST_SOURCES_objects := tests/opencl/default_memory.c
-FLAGS_tests/opencl/default_memory.c := -Iruntime/include
 CL_TEST_SOURCES_enqueue := tests/opencl/enqueue_run.c
 CL_TEST_SOURCES_workq := tests/opencl/enqueue_run.c
 CL_TEST_SOURCES_taskq := tests/opencl/enqueue_run.c

@@ -6,8 +6,11 @@
 #include "tests/joined/joined.h"
 #include "tests/opencl/source_joined.h"
 
-/* Kernels that enqueue until there is no memory left take as many seconds as there is, with sanitizers. */
-#define VRAM_BYTES (PPU_DEFAULT_VRAM / 4)
+/*
+ * Kernels that enqueue until there is no memory left take as many seconds as there is, with sanitizers. This is no
+ * constant: gcc would know it, whatever a test defines.
+ */
+__attribute__((weak)) uint64_t source_joined_vram_bytes = PPU_DEFAULT_VRAM / 4;
 
 __attribute__((weak)) void source_joined_adjust(struct joined_options *options)
 {
@@ -26,7 +29,7 @@ enum ppu_err source_open(uint32_t index, struct ppu_device **device, struct ppu_
 
     (void)index;
     joined_default(&options);
-    options.config.vram_bytes = VRAM_BYTES;
+    options.config.vram_bytes = source_joined_vram_bytes;
     source_joined_adjust(&options);
     struct joined *joined = joined_start(&options, &why);
     if (!joined) {
