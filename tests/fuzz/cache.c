@@ -17,36 +17,18 @@
 #include "opencl/build/cache.h"
 #include "opencl/build/compiler_dl.h"
 #include "tests/fuzz/input.h"
+#include "tests/fuzz/scratch.h"
 
 #define ENTRY_MOST 512u
 #define HEADER_BYTES 64u
 #define TAG_AT 32u
 
 static int folder = -1;
-static char base[40], below[48];
 static const uint8_t fixed_key[32] = "the same for each input, always";
 
 bool compiler_path(char path[PATH_MAX])
 {
     return snprintf(path, PATH_MAX, "/proc/self/exe") < PATH_MAX;
-}
-
-/* It is there for one input only: libFuzzer ends without a word. */
-static void make_folder(void)
-{
-    (void)mkdir(base, 0700);
-    folder = cache_folder_open("opencl");
-    if (folder < 0) {
-        fuzz_found("the target has no folder");
-    }
-}
-
-static void remove_folder(void)
-{
-    (void)unlinkat(folder, ".key", 0);
-    cache_folder_close(folder);
-    rmdir(below);
-    rmdir(base);
 }
 
 static void put_file(const char *name, const void *bytes, size_t count)
@@ -63,17 +45,8 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
     (void)argc;
     (void)argv;
-    strcpy(base, "/dev/shm/ppu-fuzz-cache-XXXXXX"); /* in memory: hundreds of times as fast */
-    if (!mkdtemp(base)) {
-        strcpy(base, "/tmp/ppu-fuzz-cache-XXXXXX");
-        if (!mkdtemp(base)) {
-            fuzz_found("the target has no folder");
-        }
-    }
-    setenv("PPU_CACHE", base, 1);
+    scratch_choose();
     setenv("PPU_CLANG", "/proc/self/exe", 1);
-    snprintf(below, sizeof(below), "%s/opencl", base);
-    rmdir(base);
     return 0;
 }
 
@@ -199,8 +172,8 @@ static void try_input(const uint8_t *bytes, size_t count)
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count)
 {
-    make_folder();
+    folder = scratch_open("opencl");
     try_input(bytes, count);
-    remove_folder();
+    scratch_close(folder, "opencl");
     return 0;
 }

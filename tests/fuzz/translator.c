@@ -14,18 +14,14 @@
 #undef dlopen
 #undef dlsym
 #undef syscall
-#include <dirent.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include "cache/folder.h"
 #include "ppu/macros.h"
 #include "qemu-device/core/tier/translator.h"
 #include "tests/fuzz/input.h"
+#include "tests/fuzz/scratch.h"
 #include "tools/translator/level.h"
 #include "tools/translator/serve.h"
 #include "tools/translator/store.h"
@@ -50,7 +46,6 @@ struct reply {
 
 static struct reply made[REQUESTS]; /* what the process that makes code says, one after the other */
 static uint32_t made_taken;
-static char base[48];
 
 /* ---- what the input says ---- */
 
@@ -307,38 +302,9 @@ static void make_pair(int ends[2])
     }
 }
 
-/* The folder is there for one input only: libFuzzer ends without a word. */
-static int make_folder(void)
-{
-    (void)mkdir(base, 0700);
-    const int folder = cache_folder_open(STORE_FOLDER);
-    if (folder < 0) {
-        fuzz_found("the target has no folder");
-    }
-    return folder;
-}
-
-static void remove_folder(int folder)
-{
-    char path[sizeof(base) + 16];
-    DIR *const entries = fdopendir(dup(folder));
-
-    if (!entries) {
-        fuzz_found("the target cannot look into its folder");
-    }
-    for (struct dirent *entry = readdir(entries); entry; entry = readdir(entries)) {
-        (void)unlinkat(folder, entry->d_name, 0);
-    }
-    closedir(entries);
-    cache_folder_close(folder);
-    snprintf(path, sizeof(path), "%s/" STORE_FOLDER, base);
-    rmdir(path);
-    rmdir(base);
-}
-
 static void ask_program(struct fuzz_input *input)
 {
-    const int folder = fuzz_u8(input) % 4u != 0 ? make_folder() : -1;
+    const int folder = fuzz_u8(input) % 4u != 0 ? scratch_open(STORE_FOLDER) : -1;
     struct tier_unit former = { .wave = PPU_LANES }, unit = former;
 
     int ends[2];
@@ -362,7 +328,7 @@ static void ask_program(struct fuzz_input *input)
     take_answers(ends[0]);
     close(ends[0]);
     if (folder >= 0) {
-        remove_folder(folder);
+        scratch_close(folder, STORE_FOLDER);
     }
 }
 
@@ -405,15 +371,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
     (void)argc;
     (void)argv;
-    strcpy(base, "/dev/shm/ppu-fuzz-loops-XXXXXX"); /* in memory: hundreds of times as fast */
-    if (!mkdtemp(base)) {
-        strcpy(base, "/tmp/ppu-fuzz-loops-XXXXXX");
-        if (!mkdtemp(base)) {
-            fuzz_found("the target has no folder");
-        }
-    }
-    setenv("PPU_CACHE", base, 1);
-    rmdir(base);
+    scratch_choose();
     return 0;
 }
 
