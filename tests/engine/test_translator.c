@@ -40,11 +40,6 @@ static const char loop[] =
     "loop: mad v2, v2, v3, v4\nxor v3, v3, v2\nadd v4, v4, v2\nmul v2, v2, v4\nadd s8, s8, 1\nisetp.ne.s p0, s8, 99\n"
     "@p0 bra loop\nexit\n";
 
-static bool receive(int socket, void *to, size_t bytes)
-{
-    return recv(socket, to, bytes, MSG_WAITALL) == (ssize_t)bytes;
-}
-
 /* Takes the first request of a machine, and goes. */
 static void *take_request(void *opaque)
 {
@@ -52,8 +47,8 @@ static void *take_request(void *opaque)
     struct tier_request request;
 
     memset(&all.unit, 0, sizeof(all.unit));
-    if (receive(*socket, &request, sizeof(request)) && request.bytes <= sizeof(all.unit)) {
-        (void)receive(*socket, &all.unit, request.bytes);
+    if (tier_receive(*socket, &request, sizeof(request)) && request.bytes <= sizeof(all.unit)) {
+        (void)tier_receive(*socket, &all.unit, request.bytes);
     }
     close(*socket);
     return NULL;
@@ -163,8 +158,8 @@ static bool ask(int socket, const struct tier_request *request, const void *unit
 {
     return send(socket, request, sizeof(*request), MSG_NOSIGNAL) == (ssize_t)sizeof(*request) &&
            send(socket, unit, request->bytes, MSG_NOSIGNAL) == (ssize_t)request->bytes &&
-           receive(socket, answer, sizeof(*answer)) && answer->bytes <= TIER_MAX_CODE &&
-           (answer->bytes == 0 || receive(socket, code, answer->bytes));
+           tier_receive(socket, answer, sizeof(*answer)) && answer->bytes <= TIER_MAX_CODE &&
+           (answer->bytes == 0 || tier_receive(socket, code, answer->bytes));
 }
 
 /* What is answered to a good request for the unit. */

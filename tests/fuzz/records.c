@@ -114,6 +114,7 @@ static void vary(struct fuzz_input *input, struct ppu_tmd *tmd)
 {
     const struct world_area *memory = &world->area[WORLD_AREA_MEMORY];
     const uint8_t field = fuzz_u8(input), value = fuzz_u8(input);
+    const uint32_t dim = field / 12u % 3u;
 
     switch (field % 12) {
     case 0:
@@ -136,13 +137,13 @@ static void vary(struct fuzz_input *input, struct ppu_tmd *tmd)
         tmd->vregs = (uint16_t)(1u + value);
         break;
     case 6:
-        tmd->cta[field / 12u % 3u] = (uint16_t)(1u + value);
+        tmd->cta[dim] = (uint16_t)(1u + value);
         break;
     case 7:
-        tmd->grid[field / 12u % 3u] = 1u + value % 16u;
+        tmd->grid[dim] = 1u + value % 16u;
         break;
     case 8:
-        tmd->edge[field / 12u % 3u] = (uint16_t)(value % (tmd->cta[field / 12u % 3u] + 1u));
+        tmd->edge[dim] = (uint16_t)(value % (tmd->cta[dim] + 1u));
         break;
     case 9:
         tmd->local_bytes = 16u * (1u + value % 64u);
