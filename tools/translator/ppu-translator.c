@@ -161,6 +161,21 @@ static void run(struct serve_sockets *sockets, const char *module)
 
 /* ---- starting both ---- */
 
+/*
+ * What ends PROGRAM from a terminal is not for this process, which ends after it. A session of its own may be a group
+ * of its own for the scheduler, beside which a process's priority says nothing.
+ */
+static void become_last(void)
+{
+    (void)setsid();
+    (void)setpriority(PRIO_PROCESS, 0, LOWEST_PRIORITY);
+    const int group = open("/proc/self/autogroup", O_WRONLY | O_CLOEXEC);
+    if (group >= 0) {
+        (void)dprintf(group, "%d", LOWEST_PRIORITY);
+        close(group);
+    }
+}
+
 /* PROGRAM gets one end of each at the descriptor that was named. */
 static void start_server(const struct serve_sockets *wanted, const char *module)
 {
@@ -179,8 +194,7 @@ static void start_server(const struct serve_sockets *wanted, const char *module)
     }
     const pid_t pid = fork();
     if (pid == 0) {
-        setsid(); /* what ends PROGRAM from a terminal is not for this process, which ends after it */
-        (void)setpriority(PRIO_PROCESS, 0, LOWEST_PRIORITY);
+        become_last();
         run(&ours, module);
         _exit(0);
     }
