@@ -1489,31 +1489,39 @@ static void end_without_answer(void **state)
     free(input);
 }
 
-/* Answers each request with the same bytes; closes behind it when `ends`. */
+/* Replies to each request with the same bytes; closes behind it when `ends`. */
 struct liar {
     const char *name;
     struct tier_answer answer;
-    uint32_t bytes; /* of the answer, and of code behind it */
+    uint32_t bytes; /* of the reply, and of code behind it */
     bool ends;
+    uint32_t most_made; /* that it says; 0: one */
+    uint64_t far;       /* from the tag of the request */
 };
 
+#define REPLY sizeof(struct tier_reply)
+
 static const struct liar liars[] = {
-    { "is of another version", { .result = TIER_OTHER }, sizeof(struct tier_answer), false },
-    { "has no module", { .result = TIER_NO_MODULE }, sizeof(struct tier_answer), false },
-    { "has failed", { .result = TIER_FAILED }, sizeof(struct tier_answer), false },
-    { "says it does not pay", { .result = TIER_NOT_WORTH }, sizeof(struct tier_answer), false },
-    { "says that nothing is kept", { .result = TIER_NOT_KEPT }, sizeof(struct tier_answer), false },
-    { "answers what is no answer", { .result = 99 }, sizeof(struct tier_answer), false },
-    { "has code for nothing", { .result = TIER_NOT_WORTH, .bytes = 8 }, sizeof(struct tier_answer) + 8, false },
-    { "has no code", { TIER_MADE, 0, 0, 1, 32, 12, 0 }, sizeof(struct tier_answer), false },
-    { "has too much code", { TIER_MADE, TIER_MAX_CODE + 1, 0, 1, 32, 12, 0 }, sizeof(struct tier_answer), false },
-    { "enters behind the code", { TIER_MADE, 64, 64, 1, 32, 12, 0 }, sizeof(struct tier_answer) + 64, false },
-    { "has code of another wave", { TIER_MADE, 64, 0, 1, 64, 12, 0 }, sizeof(struct tier_answer) + 64, false },
-    { "has code of another loop", { TIER_MADE, 64, 0, 1, 32, 999, 0 }, sizeof(struct tier_answer) + 64, false },
-    { "has a loop that ends its warps", { TIER_MADE, 64, 0, 1, 32, 12, 1 }, sizeof(struct tier_answer) + 64, false },
-    { "ends in its answer", { TIER_MADE, 64, 0, 1, 32, 12, 0 }, 6, true },
-    { "ends in its code", { TIER_MADE, 64, 0, 1, 32, 12, 0 }, sizeof(struct tier_answer) + 10, true },
-    { "ends without an answer", { .result = TIER_MADE }, 0, true },
+    { "is of another version", { .result = TIER_OTHER }, REPLY, false, 0, 0 },
+    { "has no module", { .result = TIER_NO_MODULE }, REPLY, false, 0, 0 },
+    { "has failed", { .result = TIER_FAILED }, REPLY, false, 0, 0 },
+    { "says it does not pay", { .result = TIER_NOT_WORTH }, REPLY, false, 0, 0 },
+    { "says that nothing is kept", { .result = TIER_NOT_KEPT }, REPLY, false, 0, 0 },
+    { "answers what is no answer", { .result = 99 }, REPLY, false, 0, 0 },
+    { "answers what nobody has asked", { TIER_MADE, 64, 0, 1, 32, 12, 0 }, REPLY + 64, false, 0, 1 },
+    { "has another tag than there are", { TIER_MADE, 64, 0, 1, 32, 12, 0 }, REPLY + 64, false, 0, UINT64_MAX },
+    { "makes too many at once", { TIER_MADE, 64, 0, 1, 32, 12, 0 }, REPLY + 64, false, TIER_MOST_MADE + 1, 0 },
+    { "makes any number at once", { TIER_MADE, 64, 0, 1, 32, 12, 0 }, REPLY + 64, false, UINT32_MAX, 0 },
+    { "has code for nothing", { .result = TIER_NOT_WORTH, .bytes = 8 }, REPLY + 8, false, 0, 0 },
+    { "has no code", { TIER_MADE, 0, 0, 1, 32, 12, 0 }, REPLY, false, 0, 0 },
+    { "has too much code", { TIER_MADE, TIER_MAX_CODE + 1, 0, 1, 32, 12, 0 }, REPLY, false, 0, 0 },
+    { "enters behind the code", { TIER_MADE, 64, 64, 1, 32, 12, 0 }, REPLY + 64, false, 0, 0 },
+    { "has code of another wave", { TIER_MADE, 64, 0, 1, 64, 12, 0 }, REPLY + 64, false, 0, 0 },
+    { "has code of another loop", { TIER_MADE, 64, 0, 1, 32, 999, 0 }, REPLY + 64, false, 0, 0 },
+    { "has a loop that ends its warps", { TIER_MADE, 64, 0, 1, 32, 12, 1 }, REPLY + 64, false, 0, 0 },
+    { "ends in its reply", { TIER_MADE, 64, 0, 1, 32, 12, 0 }, 6, true, 0, 0 },
+    { "ends in its code", { TIER_MADE, 64, 0, 1, 32, 12, 0 }, REPLY + 10, true, 0, 0 },
+    { "ends without a reply", { .result = TIER_MADE }, 0, true, 0, 0 },
 };
 
 struct lying {
@@ -1530,12 +1538,16 @@ static void *lie(void *opaque)
 {
     const struct lying *const lying = opaque;
     const struct liar *const liar = lying->liar;
-    uint8_t unit[sizeof(struct tier_unit)], bytes[sizeof(liar->answer) + 64] = { 0 };
+    uint8_t unit[sizeof(struct tier_unit)], bytes[sizeof(struct tier_reply) + 64] = { 0 };
     struct tier_request request;
+    bool goes_on = true;
 
-    memcpy(bytes, &liar->answer, sizeof(liar->answer));
-    while (receive(lying->socket, &request, sizeof(request)) && receive(lying->socket, unit, request.bytes) &&
-           send(lying->socket, bytes, liar->bytes, MSG_NOSIGNAL) == (ssize_t)liar->bytes && !liar->ends) {
+    while (goes_on && receive(lying->socket, &request, sizeof(request)) &&
+           receive(lying->socket, unit, request.bytes)) {
+        const struct tier_reply reply = { request.tag + liar->far, liar->most_made ? liar->most_made : 1,
+                                          liar->answer };
+        memcpy(bytes, &reply, sizeof(reply));
+        goes_on = send(lying->socket, bytes, liar->bytes, MSG_NOSIGNAL) == (ssize_t)liar->bytes && !liar->ends;
     }
     close(lying->socket);
     return NULL;
@@ -1577,7 +1589,7 @@ static void liars_translate_nothing(void **state)
 static const struct {
     enum tier_straight straight;
     uint32_t ends;
-    int result; /* of translator_ask() */
+    int result; /* of translator_take() */
 } end_answers[] = {
     { TIER_LOOP, 0, TIER_MADE },
     { TIER_LOOP, 1, -1 },
@@ -1599,16 +1611,17 @@ static void only_warps_that_begin_end(void **state)
     (void)state;
     for (uint32_t i = 0; i < PPU_ARRAY_SIZE(end_answers); i++) {
         const struct tier_unit unit = { .wave = 32, .straight = end_answers[i].straight, .insns = 12 };
-        const struct liar liar = {
-            "", { TIER_MADE, 64, 0, 1, 32, 12, end_answers[i].ends }, sizeof(liar.answer) + 64, false
-        };
+        const struct liar liar = { "", { TIER_MADE, 64, 0, 1, 32, 12, end_answers[i].ends }, REPLY + 64, false, 0, 0 };
         struct tier_translation out = { .ends = false };
         struct lying lying;
         pthread_t thread;
         const int socket = liar_begin(&lying, &liar, &thread);
-        const int result = translator_ask(socket, &unit, TIER_WORTH, &out);
+        struct tier_reply reply = { .tag = 0 };
+        assert_true(translator_ask(socket, 7, &unit, TIER_WORTH) && translator_hear(socket, &reply));
+        assert_int_equal(reply.tag, 7);
+        const int result = translator_take(socket, &reply.answer, &unit, TIER_WORTH, &out);
         if (result != end_answers[i].result || out.ends != (result == TIER_MADE && end_answers[i].ends != 0)) {
-            fail_msg("answer %u: translator_ask() returns %d, ends %d", i, result, out.ends);
+            fail_msg("answer %u: translator_take() returns %d, ends %d", i, result, out.ends);
         }
         if (result == TIER_MADE) {
             translation_free(&out);

@@ -15,9 +15,11 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -152,21 +154,36 @@ static int clean(void **state)
 
 /* ---- requests ---- */
 
+/* The next reply, which must have that tag. False: the program has closed. */
+static bool hear(int socket, uint64_t tag, struct tier_answer *answer, uint8_t *code)
+{
+    struct tier_reply reply;
+
+    if (!tier_receive(socket, &reply, sizeof(reply)) || reply.answer.bytes > TIER_MAX_CODE ||
+        !tier_receive(socket, code, reply.answer.bytes)) {
+        return false;
+    }
+    assert_int_equal(reply.tag, tag);
+    assert_in_range(reply.most_made, 1, TIER_MOST_MADE);
+    *answer = reply.answer;
+    return true;
+}
+
 /* Sends a request as it is. False: the program has closed. */
 static bool ask(int socket, const struct tier_request *request, const void *unit, struct tier_answer *answer,
                 uint8_t *code)
 {
     return send(socket, request, sizeof(*request), MSG_NOSIGNAL) == (ssize_t)sizeof(*request) &&
            send(socket, unit, request->bytes, MSG_NOSIGNAL) == (ssize_t)request->bytes &&
-           tier_receive(socket, answer, sizeof(*answer)) && answer->bytes <= TIER_MAX_CODE &&
-           (answer->bytes == 0 || tier_receive(socket, code, answer->bytes));
+           hear(socket, request->tag, answer, code);
 }
 
 /* What is answered to a good request for the unit. */
 static uint32_t ask_unit(int socket, const struct tier_unit *unit, bool kept, uint8_t *code, uint32_t *bytes)
 {
+    static uint64_t tag = 1ull << 40;
     const struct tier_request request = { tier_layout(), (uint32_t)tier_unit_bytes(unit),
-                                          kept ? TIER_KEPT_ONLY : TIER_WORTH };
+                                          kept ? TIER_KEPT_ONLY : TIER_WORTH, tag++ };
     struct tier_answer answer = { 0 };
 
     assert_true(ask(socket, &request, unit, &answer, code));
@@ -222,12 +239,117 @@ static void kept_for_the_next(void **state)
     free(second);
 }
 
+/* A loop of the longest kind, which takes LLVM the fraction of a second. */
+static struct tier_unit long_unit(void)
+{
+    struct tier_unit unit = all.unit;
+    const uint32_t last = TIER_MAX_INSNS - 2, body = all.unit.insns - 2;
+
+    for (uint32_t i = 0; i < last; i++) {
+        unit.insn[i] = all.unit.insn[i % body];
+    }
+    unit.insn[last] = all.unit.insn[body];
+    unit.insn[last + 1] = all.unit.insn[body + 1];
+    unit.insn[last + 1].insn.imm = -(int32_t)(last + 1);
+    unit.insns = TIER_MAX_INSNS;
+    return unit;
+}
+
+static void send_request(int socket, const struct tier_unit *unit, enum tier_how how, uint64_t tag)
+{
+    const struct tier_request request = { tier_layout(), (uint32_t)tier_unit_bytes(unit), how, tag };
+
+    assert_true(tier_send(socket, &request, sizeof(request)) && tier_send(socket, unit, request.bytes));
+}
+
+static void kept_beside_made(void **state)
+{
+    uint8_t *const code = malloc(TIER_MAX_CODE);
+    const struct tier_unit unit = long_unit();
+    struct tier_answer answer = { .result = TIER_RESULTS };
+    uint32_t bytes;
+
+    (void)state;
+    assert_non_null(code);
+    const int socket = translator_start(MODULE, NULL);
+    assert_int_equal(ask_unit(socket, &all.unit, false, code, &bytes), TIER_MADE);
+    send_request(socket, &unit, TIER_WORTH, 1);
+    send_request(socket, &all.unit, TIER_KEPT_ONLY, 2);
+    send_request(socket, &all.unit, TIER_WORTH, 3);
+    send_request(socket, &unit, TIER_KEPT_ONLY, 4);
+    for (uint64_t tag = 2; tag <= 3; tag++) {
+        assert_true(hear(socket, tag, &answer, code));
+        assert_int_equal(answer.result, TIER_MADE);
+        assert_int_equal(answer.bytes, bytes);
+    }
+    assert_true(hear(socket, 4, &answer, code));
+    assert_int_equal(answer.result, TIER_NOT_KEPT);
+    assert_true(hear(socket, 1, &answer, code));
+    assert_int_equal(answer.result, TIER_MADE);
+    assert_int_equal(ask_unit(socket, &unit, true, code, &bytes), TIER_MADE);
+    close(socket);
+    free(code);
+}
+
+/* It says how many loops it makes at once, and takes no more. */
+static void no_more_than_said(void **state)
+{
+    uint8_t *const code = malloc(TIER_MAX_CODE);
+    const struct tier_unit unit = long_unit();
+    struct tier_reply reply = { .tag = 0 };
+
+    (void)state;
+    assert_non_null(code);
+    const int socket = translator_start(MODULE, NULL);
+    send_request(socket, &unit, TIER_KEPT_ONLY, 0);
+    assert_true(tier_receive(socket, &reply, sizeof(reply)));
+    assert_int_equal(reply.answer.result, TIER_NOT_KEPT);
+    for (uint32_t i = 0; i < reply.most_made; i++) {
+        send_request(socket, &unit, TIER_ALWAYS, i);
+    }
+    for (uint32_t i = 0; i < reply.most_made; i++) {
+        struct tier_reply made = { .tag = 0 };
+        assert_true(tier_receive(socket, &made, sizeof(made)) && tier_receive(socket, code, made.answer.bytes));
+        assert_int_equal(made.answer.result, TIER_MADE);
+    }
+    for (uint32_t i = 0; i <= reply.most_made; i++) {
+        send_request(socket, &unit, TIER_ALWAYS, i);
+    }
+    assert_int_equal(recv(socket, &reply, 1, 0), 0);
+    close(socket);
+    free(code);
+}
+
+/* The device goes while code is made: that goes too, and so does the program. */
+static void nothing_for_nobody(void **state)
+{
+    const struct tier_unit unit = long_unit();
+    pid_t pid;
+    int status;
+
+    (void)state;
+    assert_int_equal(prctl(PR_SET_CHILD_SUBREAPER, 1), 0);
+    const int socket = translator_start(MODULE, &pid);
+    struct tier_reply reply;
+    send_request(socket, &unit, TIER_ALWAYS, 0);
+    send_request(socket, &unit, TIER_KEPT_ONLY, 1); /* its reply says that the first has begun */
+    assert_true(tier_receive(socket, &reply, sizeof(reply)));
+    close(socket);
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_int_equal(status, 0);
+    /* What makes code to its end ends otherwise, as nobody reads it. Programs of other tests have ended well. */
+    while (wait(&status) > 0) {
+        assert_true(status == 0 || (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL));
+    }
+    assert_int_equal(prctl(PR_SET_CHILD_SUBREAPER, 0), 0);
+}
+
 /* What a test has made of each loop is not what others are to get. */
 static void only_what_pays(void **state)
 {
     uint8_t *const code = malloc(TIER_MAX_CODE);
     struct tier_unit unit = all.unit;
-    struct tier_request request = { tier_layout(), 0, TIER_ALWAYS };
+    struct tier_request request = { tier_layout(), 0, TIER_ALWAYS, 3 };
     struct tier_answer answer = { 0 };
     uint32_t bytes;
 
@@ -274,7 +396,7 @@ static void requests_that_are_none(void **state)
 {
     uint8_t *const code = malloc(TIER_MAX_CODE);
     struct tier_unit unit = all.unit;
-    struct tier_request request = { tier_layout() + 1, (uint32_t)tier_unit_bytes(&unit), 0 };
+    struct tier_request request = { tier_layout() + 1, (uint32_t)tier_unit_bytes(&unit), 0, UINT64_MAX };
     struct tier_answer answer = { 0 };
     uint32_t bytes;
 
@@ -384,6 +506,9 @@ int main(void)
     static const struct CMUnitTest tests[] = {
         { "without a request there is not even a folder", nothing_without_a_request, NULL, NULL, NULL },
         { "a translation is kept for the next process, as it was written", kept_for_the_next, clean, NULL, NULL },
+        { "what is kept is answered while code is made", kept_beside_made, clean, NULL, NULL },
+        { "a device that has more made than it may is left", no_more_than_said, clean, NULL, NULL },
+        { "nothing is made for a device that has gone", nothing_for_nobody, clean, NULL, NULL },
         { "what is translated for tests is not kept", only_what_pays, clean, NULL, NULL },
         { "without a cache nothing is kept", kept_by_nobody, clean, NULL, NULL },
         { "requests that are none are told so", requests_that_are_none, clean, NULL, NULL },

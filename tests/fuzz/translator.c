@@ -178,6 +178,8 @@ long fake_syscall(long number, ...)
 
 /* ---- requests, and what must be answered ---- */
 
+static const uint64_t tag_key = 0x9e3779b97f4a7c15; /* tags are any numbers */
+
 struct kept {
     struct tier_unit unit;
     struct reply reply;
@@ -249,7 +251,7 @@ static struct reply answer_to(struct fuzz_input *input, const struct tier_reques
 static bool put_request(struct fuzz_input *input, const struct tier_unit *former, struct tier_unit *unit)
 {
     const uint8_t how = fuzz_u8(input);
-    struct tier_request request = { tier_layout(), 0, how % TIER_HOWS };
+    struct tier_request request = { tier_layout(), 0, how % TIER_HOWS, model.answers ^ tag_key };
     struct tier_unit read = { .wave = 0 };
 
     *unit = how & 0x10u ? *former : unit_of(input);
@@ -277,8 +279,13 @@ static void take_answers(int socket)
     for (uint32_t i = 0; i < model.answers; i++) {
         const struct reply *const wanted = &model.answer[i];
         struct reply got = { .bytes = 0 };
-        if (!tier_receive(socket, &got.answer, sizeof(got.answer)) ||
-            memcmp(&got.answer, &wanted->answer, sizeof(got.answer)) != 0) {
+        struct tier_reply whole;
+        if (!tier_receive(socket, &whole, sizeof(whole)) || whole.tag != (i ^ tag_key) ||
+            whole.most_made - 1 >= TIER_MOST_MADE) {
+            fuzz_found("request %u of %u has no reply", i, model.answers);
+        }
+        got.answer = whole.answer;
+        if (memcmp(&got.answer, &wanted->answer, sizeof(got.answer)) != 0) {
             fuzz_found("request %u of %u has result %u instead of %u", i, model.answers, got.answer.result,
                        wanted->answer.result);
         }
@@ -341,17 +348,30 @@ static void answer_device(struct fuzz_input *input)
                                     .straight = fuzz_u8(input) % 4u,
                                     .insns = 1 + fuzz_below(input, FEW_INSNS) };
     const struct reply reply = reply_of(input, &unit);
+    const uint8_t most = fuzz_u8(input);
+    const struct tier_reply whole = { fuzz_u64(input), most < 0xf0u ? 1 + most % TIER_MOST_MADE : fuzz_u32(input),
+                                      reply.answer };
+    const size_t before = sizeof(whole) - sizeof(reply.answer);
     struct tier_translation got = { .memory = NULL };
-    int ends[2];
+    struct tier_reply heard;
+    uint8_t bytes[sizeof(whole) + CODE_BYTES];
+    int ends[2], result = -1;
 
+    memcpy(bytes, &whole, sizeof(whole));
+    memcpy(bytes + sizeof(whole), reply.code, CODE_BYTES);
     make_pair(ends);
-    if (!tier_send(ends[0], &reply.answer, PPU_MIN(reply.bytes, sizeof(reply.answer))) ||
-        (reply.bytes > sizeof(reply.answer) && !tier_send(ends[0], reply.code, reply.bytes - sizeof(reply.answer))) ||
+    if (!tier_send(ends[0], bytes, reply.bytes != 0 ? before + reply.bytes : most % before) ||
         shutdown(ends[0], SHUT_WR) != 0) {
         fuzz_found("the target cannot send");
     }
-    const int result = translator_ask(ends[1], &unit, how, &got);
-    if (result != (is_whole(&reply, &unit, how) ? (int)reply.answer.result : -1)) {
+    const bool hears = reply.bytes >= sizeof(reply.answer) && whole.most_made != 0 && whole.most_made <= TIER_MOST_MADE;
+    if (translator_hear(ends[1], &heard) != hears || (hears && memcmp(&heard, &whole, sizeof(whole)) != 0)) {
+        fuzz_found("the device hears something else");
+    }
+    if (hears) {
+        result = translator_take(ends[1], &heard.answer, &unit, how, &got);
+    }
+    if (result != (hears && is_whole(&reply, &unit, how) ? (int)reply.answer.result : -1)) {
         fuzz_found("the device takes an answer for %d", result);
     }
     if (result == TIER_MADE) {

@@ -4,12 +4,12 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "tools/confine/confine.h"
@@ -81,76 +81,119 @@ static _Noreturn void translate(const struct tier_module *module, const struct t
 
 /* ---- this side ---- */
 
-/* False: the end came first, or it takes too long. */
-static bool read_all(int from, void *to, size_t bytes)
+uint64_t make_clock_ms(void)
 {
-    uint8_t *at = to;
+    struct timespec now;
 
-    while (bytes != 0) {
-        struct pollfd wait = { .fd = from, .events = POLLIN };
-        const int ready = poll(&wait, 1, PATIENCE_MS);
-        const ssize_t got = ready > 0 ? read(from, at, bytes) : ready;
-        if (got < 0 && errno == EINTR) {
-            continue;
-        }
-        if (got <= 0) {
-            return false;
-        }
-        at += got;
-        bytes -= (size_t)got;
-    }
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+static bool become_failed(struct making *making)
+{
+    free(making->code);
+    making->code = NULL;
+    making->answer = (struct tier_answer){ .result = TIER_FAILED };
     return true;
 }
 
-static bool read_answer(int from, const struct tier_unit *unit, struct tier_answer *answer, uint8_t **code)
+void make_abandon(struct making *making)
 {
-    if (!read_all(from, answer, sizeof(*answer)) || !tier_is_answer(answer, unit, TIER_WORTH)) {
-        return false;
-    }
-    *code = answer->bytes != 0 ? malloc(answer->bytes) : NULL;
-    return answer->bytes == 0 || (*code && read_all(from, *code, answer->bytes));
+    close(making->from);
+    (void)syscall(SYS_tgkill, making->pid, making->pid, SIGKILL); /* it may be there for ever */
+    (void)become_failed(making);
 }
 
-/* False: *answer and *code have nothing. */
-static bool make_in_process(const struct tier_module *module, const struct tier_unit *unit, bool always,
-                            struct tier_answer *answer, uint8_t **code)
+/* Where the next bytes go, and how many may come; 0: it is whole. */
+static size_t next_part(struct making *making, uint8_t **to)
+{
+    const size_t header = sizeof(making->answer);
+
+    if (making->got < header) {
+        *to = (uint8_t *)&making->answer + making->got;
+        return header - making->got;
+    }
+    *to = making->code ? making->code + (making->got - header) : NULL;
+    return header + making->answer.bytes - making->got;
+}
+
+/* The first part has come; false: it is no answer, or there is no memory. */
+static bool begin_code(struct making *making)
+{
+    if (!tier_is_answer(&making->answer, making->unit, TIER_WORTH)) {
+        return false;
+    }
+    making->code = making->answer.bytes != 0 ? malloc(making->answer.bytes) : NULL;
+    return making->answer.bytes == 0 || making->code;
+}
+
+/* What has come; 0: the end came first, or it takes too long; negative: there may be more later. */
+static ssize_t read_some(const struct making *making, uint8_t *to, size_t bytes)
+{
+    const ssize_t got = read(making->from, to, bytes);
+
+    return got < 0 && (errno == EINTR || (errno == EAGAIN && make_clock_ms() < making->until_ms)) ? -1
+           : got < 0                                                                              ? 0
+                                                                                                  : got;
+}
+
+bool make_go_on(struct making *making)
+{
+    uint8_t *to;
+
+    for (size_t bytes; (bytes = next_part(making, &to)) != 0;) {
+        const ssize_t got = read_some(making, to, bytes);
+        if (got < 0) {
+            return false;
+        }
+        making->got += (size_t)got;
+        if (got == 0 || (making->got == sizeof(making->answer) && !begin_code(making))) {
+            make_abandon(making);
+            return true;
+        }
+    }
+    close(making->from);
+    return true;
+}
+
+static bool start_process(struct making *making, const struct tier_module *module, bool always)
 {
     int ends[2];
 
     if (pipe2(ends, O_CLOEXEC) != 0) {
         return false;
     }
+    (void)fcntl(ends[0], F_SETFL, O_NONBLOCK);
     const pid_t pid = fork();
     if (pid == 0) {
         close(ends[0]);
-        translate(module, unit, always, ends[1]);
+        translate(module, making->unit, always, ends[1]);
     }
     close(ends[1]);
-    const bool made = pid > 0 && read_answer(ends[0], unit, answer, code);
-    close(ends[0]);
-    if (pid > 0 && !made) {
-        (void)syscall(SYS_tgkill, pid, pid, SIGKILL); /* it may be there for ever */
+    if (pid < 0) {
+        close(ends[0]);
+        return false;
     }
-    return made;
+    making->pid = pid;
+    making->from = ends[0];
+    making->until_ms = make_clock_ms() + PATIENCE_MS;
+    return true;
 }
 
-void make_code(const char *module, const struct tier_unit *unit, bool always, struct tier_answer *answer,
-               uint8_t **code)
+bool make_begin(struct making *making, const char *module, const struct tier_unit *unit, bool always)
 {
     static const struct tier_module *loaded;
     static bool tried;
 
-    *code = NULL;
+    *making = (struct making){ .unit = unit };
     if (!tried) {
         tried = true;
         (void)signal(SIGCHLD, SIG_IGN); /* nobody asks how the processes of loops have ended */
         loaded = load(module);
     }
     if (!loaded) {
-        *answer = (struct tier_answer){ .result = TIER_NO_MODULE };
-    } else if (!make_in_process(loaded, unit, always, answer, code)) {
-        free(*code);
-        *code = NULL;
-        *answer = (struct tier_answer){ .result = TIER_FAILED };
+        making->answer = (struct tier_answer){ .result = TIER_NO_MODULE };
+        return false;
     }
+    return start_process(making, loaded, always) || !become_failed(making);
 }

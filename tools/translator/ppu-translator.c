@@ -169,10 +169,10 @@ static void become_last(void)
 {
     (void)setsid();
     (void)setpriority(PRIO_PROCESS, 0, LOWEST_PRIORITY);
-    const int group = open("/proc/self/autogroup", O_WRONLY | O_CLOEXEC);
-    if (group >= 0) {
-        (void)dprintf(group, "%d", LOWEST_PRIORITY);
-        close(group);
+    const int autogroup = open("/proc/self/autogroup", O_WRONLY | O_CLOEXEC);
+    if (autogroup >= 0) {
+        (void)dprintf(autogroup, "%d", LOWEST_PRIORITY);
+        close(autogroup);
     }
 }
 

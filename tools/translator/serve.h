@@ -15,7 +15,7 @@ struct serve_sockets {
 
 /* Waits for the first request; false: all devices have gone without one. */
 bool serve_await(const struct serve_sockets *sockets);
-/* `module`: path of what makes code. The caller has given up what it does not need. */
+/* `module`: path of what makes code. The caller has given up what it does not need. The sockets are closed. */
 void serve(struct serve_sockets *sockets, const char *module, int folder);
 
 #endif

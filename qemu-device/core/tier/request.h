@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Says what a device asks the program that translates loops, and what that answers, over a stream socket. Both are of
- * the same build: the layout of what translated code accesses is compared with each request. A request is answered
- * before the next is read.
+ * the same build: the layout of what translated code accesses is compared with each request. What is made is answered
+ * when it is there, and other requests at once: so a reply has the tag of its request.
  */
 #ifndef QEMU_DEVICE_CORE_TIER_REQUEST_H
 #define QEMU_DEVICE_CORE_TIER_REQUEST_H
@@ -17,12 +17,14 @@
 #include "qemu-device/core/tier/unit.h"
 
 #define TIER_MAX_CODE (4u << 20) /* bytes of a translation */
+#define TIER_MOST_MADE 8u        /* at once: each takes a processor, and some 100 MB */
 
 /* Followed by the unit. */
 struct tier_request {
     uint64_t layout; /* tier_layout() */
     uint32_t bytes;  /* tier_unit_bytes() */
     uint32_t how;    /* enum tier_how */
+    uint64_t tag;    /* the device's, for its reply */
 };
 
 enum tier_how {
@@ -50,6 +52,13 @@ struct tier_answer {
     uint32_t wave;
     uint32_t insns;
     uint32_t ends; /* 0 or 1 */
+};
+
+/* Followed by the code. */
+struct tier_reply {
+    uint64_t tag;
+    uint32_t most_made; /* 1 to TIER_MOST_MADE: so many requests with which code may be made the device may have open */
+    struct tier_answer answer;
 };
 
 /* Both sides look: code is made by a process that has read what a kernel's author chose. */

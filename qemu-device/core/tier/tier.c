@@ -6,14 +6,17 @@
 #define _POSIX_C_SOURCE 200809L /* pthread_cond_timedwait() and clocks */
 
 #include "qemu-device/core/tier/tier.h"
+#include "ppu/macros.h"
 #include "qemu-device/core/core.h"
 #include "qemu-device/core/tier/translator.h"
 #include "qemu-device/core/tier/unit.h"
 
+#include <poll.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
@@ -22,6 +25,8 @@
 #define NS_PER_S 1000000000l
 #define LOOK_NS 1000000 /* how often a wait for a translation looks whether it shall end */
 #define MOST_ENTRIES 512u
+#define MOST_SOUGHT 1u /* at once: each takes a millisecond */
+#define MOST_OPEN (MOST_SOUGHT + TIER_MOST_MADE)
 
 struct tier_entry {
     struct tier_entry *next; /* taken last first */
@@ -30,6 +35,7 @@ struct tier_entry {
     uint32_t context; /* of the kernel that asked last */
     uint32_t state;   /* enum tier_state; atomic */
     uint64_t times;   /* atomic: executions of each instruction by SMs that have given it back */
+    bool open;        /* the thread's: it has asked, and waits for the reply */
     struct tier_translation translation;
     size_t unit_bytes;
     struct tier_unit *unit;
@@ -37,16 +43,20 @@ struct tier_entry {
 
 struct tier {
     int socket; /* the program that translates is at its other end */
+    int wake;   /* an eventfd: somebody asks, or it is the end */
     bool at_once;
-    uint32_t sms;         /* that share what loops execute */
-    pthread_mutex_t lock; /* guards what follows; taken with no other lock */
-    pthread_cond_t asked;
+    uint32_t sms; /* that share what loops execute */
+    /* The thread's: */
+    bool lost;                          /* the program has gone: what has no translation is interpreted */
+    struct tier_entry *open[MOST_OPEN]; /* by the tags of their requests */
+    uint32_t seeking, making;           /* of them */
+    uint32_t most_made;                 /* at once, as the program has said */
+    uint32_t served;                    /* whose entry was asked for last */
+    pthread_mutex_t lock;               /* guards what follows; taken with no other lock */
     pthread_cond_t answered;
     pthread_t thread;
     bool started;
     bool quit;
-    bool lost;       /* the program has gone: what has no translation is interpreted */
-    uint32_t served; /* whose entry was answered last */
     struct tier_entry *entries;
     uint32_t count;
     uint32_t used; /* of them: they have users */
@@ -62,6 +72,18 @@ static bool is_waiting(const struct tier_entry *entry)
     return state == TIER_IS_SOUGHT || state == TIER_IS_ASKED;
 }
 
+static enum tier_how how_of(const struct tier *tier, const struct tier_entry *entry)
+{
+    return tier->at_once ? TIER_ALWAYS : entry->state == TIER_IS_SOUGHT ? TIER_KEPT_ONLY : TIER_WORTH;
+}
+
+/* So many may be open of its kind. */
+static bool may_be_asked(const struct tier *tier, const struct tier_entry *entry)
+{
+    return is_waiting(entry) && !entry->open &&
+           (how_of(tier, entry) == TIER_KEPT_ONLY ? tier->seeking < MOST_SOUGHT : tier->making < tier->most_made);
+}
+
 /* Contexts take turns. Of one context, what may be kept goes before what is to be made. */
 static bool goes_before(const struct tier *tier, const struct tier_entry *entry, const struct tier_entry *other)
 {
@@ -72,12 +94,12 @@ static bool goes_before(const struct tier *tier, const struct tier_entry *entry,
 }
 
 /* The kernels that run now go before those of their context that have ended: entries taken last are first. */
-static struct tier_entry *next_waiting(const struct tier *tier)
+static struct tier_entry *next_to_ask(const struct tier *tier)
 {
     struct tier_entry *found = NULL;
 
     for (struct tier_entry *entry = tier->entries; entry; entry = entry->next) {
-        if (is_waiting(entry) && (!found || goes_before(tier, entry, found))) {
+        if (may_be_asked(tier, entry) && (!found || goes_before(tier, entry, found))) {
             found = entry;
         }
     }
@@ -112,22 +134,93 @@ static enum tier_state state_of(int result)
 }
 
 /* Only this thread leaves the states of who waits, and asks. */
-static void serve_entry(struct tier *tier, struct tier_entry *entry)
+static void give_result(struct tier *tier, struct tier_entry *entry, int result)
 {
-    const enum tier_how how = tier->at_once                    ? TIER_ALWAYS
-                              : entry->state == TIER_IS_SOUGHT ? TIER_KEPT_ONLY
-                                                               : TIER_WORTH;
-    const int result = tier->lost ? TIER_FAILED : translator_ask(tier->socket, entry->unit, how, &entry->translation);
-    const char *const why = lost_by(result);
-
-    if (why && !__atomic_load_n(&tier->quit, __ATOMIC_RELAXED)) {
-        fprintf(stderr, "ppu: translate loops of kernels: %s; loops without a translation are interpreted\n", why);
-    }
-    tier->lost = tier->lost || why;
     if (result == TIER_MADE) {
         __atomic_fetch_add(&tier->made, 1, __ATOMIC_RELAXED);
     }
     __atomic_store_n(&entry->state, state_of(result), __ATOMIC_RELEASE);
+}
+
+/* The entry has its reply, or gets none. */
+static struct tier_entry *close_request(struct tier *tier, uint64_t tag)
+{
+    struct tier_entry *const entry = tier->open[tag];
+    uint32_t *const count = how_of(tier, entry) == TIER_KEPT_ONLY ? &tier->seeking : &tier->making;
+
+    *count -= 1;
+    tier->open[tag] = NULL;
+    entry->open = false;
+    return entry;
+}
+
+static void lose(struct tier *tier, const char *why)
+{
+    if (!__atomic_load_n(&tier->quit, __ATOMIC_RELAXED)) {
+        fprintf(stderr, "ppu: translate loops of kernels: %s; loops without a translation are interpreted\n", why);
+    }
+    tier->lost = true;
+    for (uint64_t tag = 0; tag < MOST_OPEN; tag++) {
+        if (tier->open[tag]) {
+            give_result(tier, close_request(tier, tag), TIER_FAILED);
+        }
+    }
+}
+
+static void open_request(struct tier *tier, struct tier_entry *entry)
+{
+    uint32_t *const count = how_of(tier, entry) == TIER_KEPT_ONLY ? &tier->seeking : &tier->making;
+    uint64_t tag = 0;
+
+    while (tier->open[tag]) {
+        tag++; /* may_be_asked() has seen that one is free */
+    }
+    *count += 1;
+    tier->open[tag] = entry;
+    entry->open = true;
+    if (!translator_ask(tier->socket, tag, entry->unit, how_of(tier, entry))) {
+        lose(tier, lost_by(-1));
+    }
+}
+
+static void take_reply(struct tier *tier)
+{
+    struct tier_reply reply;
+
+    if (!translator_hear(tier->socket, &reply) || reply.tag >= MOST_OPEN || !tier->open[reply.tag]) {
+        lose(tier, lost_by(-1));
+        return;
+    }
+    const enum tier_how how = how_of(tier, tier->open[reply.tag]);
+    struct tier_entry *const entry = close_request(tier, reply.tag);
+    const int result = translator_take(tier->socket, &reply.answer, entry->unit, how, &entry->translation);
+    const char *const why = lost_by(result);
+
+    tier->most_made = reply.most_made;
+    give_result(tier, entry, result);
+    if (why) {
+        lose(tier, why);
+    }
+}
+
+/* Waits until there is a reply, somebody asks, or it is the end. */
+static void wait_and_take(struct tier *tier)
+{
+    struct pollfd wait[] = {
+        { .fd = tier->wake, .events = POLLIN },
+        { .fd = tier->seeking + tier->making != 0 ? tier->socket : -1, .events = POLLIN },
+    };
+    eventfd_t times;
+
+    if (poll(wait, PPU_ARRAY_SIZE(wait), -1) <= 0) {
+        return;
+    }
+    if (wait[0].revents != 0) {
+        (void)eventfd_read(tier->wake, &times);
+    }
+    if (wait[1].revents != 0) {
+        take_reply(tier);
+    }
 }
 
 static void *thread_main(void *opaque)
@@ -136,14 +229,16 @@ static void *thread_main(void *opaque)
 
     pthread_mutex_lock(&tier->lock);
     while (!tier->quit) {
-        struct tier_entry *const entry = next_waiting(tier);
-        if (!entry) {
-            pthread_cond_wait(&tier->asked, &tier->lock);
-            continue;
-        }
-        tier->served = entry->context;
+        struct tier_entry *const entry = next_to_ask(tier);
         pthread_mutex_unlock(&tier->lock);
-        serve_entry(tier, entry);
+        if (!entry) {
+            wait_and_take(tier);
+        } else if (tier->lost) {
+            give_result(tier, entry, TIER_FAILED);
+        } else {
+            tier->served = entry->context;
+            open_request(tier, entry);
+        }
         pthread_mutex_lock(&tier->lock);
         pthread_cond_broadcast(&tier->answered);
     }
@@ -309,7 +404,7 @@ static void ask_for(struct tier *tier, struct tier_entry *entry, enum tier_state
 {
     entry->context = context;
     __atomic_store_n(&entry->state, state, __ATOMIC_RELEASE);
-    pthread_cond_signal(&tier->asked);
+    (void)eventfd_write(tier->wake, 1);
 }
 
 struct tier_entry *tier_seek(struct tier *tier, const struct tier_unit *unit, struct tier_entry *counted,
@@ -406,11 +501,16 @@ struct tier *tier_new(const struct core_config *config)
     if (!tier) {
         return NULL;
     }
+    tier->wake = eventfd(0, EFD_CLOEXEC);
+    if (tier->wake < 0) {
+        free(tier);
+        return NULL;
+    }
     tier->socket = config->engine_tier_socket;
+    tier->most_made = 1;
     tier->at_once = config->engine_tier == TIER_AT_ONCE;
     tier->sms = config->sms != 0 ? config->sms : 1;
     pthread_mutex_init(&tier->lock, NULL);
-    pthread_cond_init(&tier->asked, NULL);
     pthread_cond_init(&tier->answered, NULL);
     return tier;
 }
@@ -423,8 +523,8 @@ void tier_free(struct tier *tier)
     }
     pthread_mutex_lock(&tier->lock);
     __atomic_store_n(&tier->quit, true, __ATOMIC_RELAXED);
-    pthread_cond_signal(&tier->asked);
     pthread_mutex_unlock(&tier->lock);
+    (void)eventfd_write(tier->wake, 1);
     shutdown(tier->socket, SHUT_RDWR); /* the thread may wait for an answer */
     if (tier->started) {
         pthread_join(tier->thread, NULL);
@@ -435,8 +535,8 @@ void tier_free(struct tier *tier)
         entry_free(entry);
     }
     pthread_cond_destroy(&tier->answered);
-    pthread_cond_destroy(&tier->asked);
     pthread_mutex_destroy(&tier->lock);
+    close(tier->wake);
     close(tier->socket);
     free(tier);
 }

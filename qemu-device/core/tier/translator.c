@@ -38,21 +38,30 @@ static bool receive_code(int socket, const struct tier_answer *answer, struct ti
     return true;
 }
 
-int translator_ask(int socket, const struct tier_unit *unit, enum tier_how how, struct tier_translation *out)
+bool translator_ask(int socket, uint64_t tag, const struct tier_unit *unit, enum tier_how how)
 {
     const struct tier_request request = {
         .layout = tier_layout(),
         .bytes = (uint32_t)tier_unit_bytes(unit),
         .how = how,
+        .tag = tag,
     };
-    struct tier_answer answer;
 
-    if (!tier_send(socket, &request, sizeof(request)) || !tier_send(socket, unit, request.bytes) ||
-        !tier_receive(socket, &answer, sizeof(answer)) || !tier_is_answer(&answer, unit, how) ||
-        (answer.result == TIER_MADE && !receive_code(socket, &answer, out))) {
-        return -1;
-    }
-    return (int)answer.result;
+    return tier_send(socket, &request, sizeof(request)) && tier_send(socket, unit, request.bytes);
+}
+
+bool translator_hear(int socket, struct tier_reply *reply)
+{
+    return tier_receive(socket, reply, sizeof(*reply)) && reply->most_made - 1 < TIER_MOST_MADE;
+}
+
+int translator_take(int socket, const struct tier_answer *answer, const struct tier_unit *unit, enum tier_how how,
+                    struct tier_translation *out)
+{
+    const bool taken =
+        tier_is_answer(answer, unit, how) && (answer->result != TIER_MADE || receive_code(socket, answer, out));
+
+    return taken ? (int)answer->result : -1;
 }
 
 void translation_free(struct tier_translation *translation)

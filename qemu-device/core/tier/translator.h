@@ -8,11 +8,16 @@
 struct tier_translation;
 struct tier_unit;
 
+/* Does not wait for the reply. False: the program has gone. */
+bool translator_ask(int socket, uint64_t tag, const struct tier_unit *unit, enum tier_how how);
+/* Waits for a reply, of which its code stays in the socket. False: the program has gone, or it is none. */
+bool translator_hear(int socket, struct tier_reply *reply);
 /*
- * Waits for the answer. With TIER_MADE, *out has code, which translation_free() gives back. -1: the program has gone,
- * or answers what is no answer.
+ * Takes the rest of a reply to what was asked. With TIER_MADE, *out has code, which translation_free() gives back. The
+ * result; -1: the program has gone, or answers what is no answer to that.
  */
-int translator_ask(int socket, const struct tier_unit *unit, enum tier_how how, struct tier_translation *out);
+int translator_take(int socket, const struct tier_answer *answer, const struct tier_unit *unit, enum tier_how how,
+                    struct tier_translation *out);
 void translation_free(struct tier_translation *translation);
 
 #endif
