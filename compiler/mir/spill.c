@@ -170,13 +170,20 @@ static uint32_t cost(const struct spill *s, struct mir_ref ref, uint32_t words, 
     return sum;
 }
 
-/* True when the register can be rematerialized at each of its uses. */
+/*
+ * True when the register can be rematerialized at each of its uses. Without uses: when what writes it is left out.
+ */
 static bool is_rematerializable(const struct spill *s, uint32_t reg)
 {
     const struct mir_reg *r = &s->mir->regs[reg];
 
     if (r->class != MIR_VECTOR || r->brief) {
         return false;
+    }
+    for (uint32_t w = r->word; w < r->word + r->words; w++) {
+        if (!maker_of(s, w)) {
+            return false;
+        }
     }
     for (uint32_t u = s->first_use[reg]; u < s->first_use[reg + 1]; u++) {
         if (cost(s, (struct mir_ref){ .reg = reg }, r->words, s->uses[u], MAX_COST) > MAX_COST) {

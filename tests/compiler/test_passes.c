@@ -288,6 +288,23 @@ static void large_kernels_get_fewer_passes(void **state)
     }
 }
 
+/* The register allocator took a register without uses for one that can be rematerialized at each of them. */
+static void registers_without_uses(void **state)
+{
+    struct ppu_compile_options options = { .options = "-cl-opt-disable", .max_vregs = 12, .max_sregs = 10 };
+    struct ppu_compiled image;
+    size_t len;
+    char *text = file_read("tests/compiler/kernels/unread.cl", &len);
+
+    (void)state;
+    assert_non_null(text);
+    if (ppu_compile(text, len, &options, &image) != PPU_COMPILE_OK) {
+        fail_msg("%s", image.log);
+    }
+    ppu_compiled_free(&image);
+    free(text);
+}
+
 #define TEST(file, what)                                   \
     {                                                      \
         what, check, NULL, NULL, (void *)(uintptr_t)(file) \
@@ -300,6 +317,7 @@ int main(void)
         { "functions of checks that nothing calls are dropped", only_called_checks_stay, NULL, NULL, NULL },
         { "functions of checks are not optimised again", checks_are_not_optimised_again, NULL, NULL, NULL },
         { "large kernels get fewer passes", large_kernels_get_fewer_passes, NULL, NULL, NULL },
+        { "registers that nobody reads are spilled", registers_without_uses, NULL, NULL, NULL },
         TEST("flow", "flow: loops, tokens, convergent blocks [E3][E11]"),
         TEST("isel", "isel: scalar and vector registers"),
         TEST("lane_offsets", "isel: offsets of lanes"),
