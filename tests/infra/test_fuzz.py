@@ -68,6 +68,20 @@ def test_saved_sums():
     assert not (scratch.path / "cache/fuzz/record.txt").exists()
 
 
+def test_edges_anew():
+    """Of another part of the program with coverage the edges are others, and may be fewer."""
+    scratch = Scratch(SAYS)
+    (scratch.path / "tests/fuzz").mkdir(parents=True)
+    (scratch.path / "tests/fuzz/record.txt").write_text("2026-01-01 one: 10 executions, 7200.0 s, 500 edges, 1 findings\n"
+                                                        "2026-01-02 one: 10 executions, 0.0 s, 600 edges, 0 findings\n"
+                                                        "2026-01-02 one: edges anew\n")
+    for _ in range(2):
+        scratch.run("fuzz", "--time", "1", "one")
+        output = scratch.run("report", "--save")[1]
+    assert "| one | 2,020 | 2.00 | 12 | 1 |" in output, output
+    assert "2026-01-02 one: edges anew\n2026-01-02 one: 10 executions, 0.0 s, 0 edges" in scratch.read("tests/fuzz/record.txt")
+
+
 def test_finding():
     scratch = Scratch(FINDS)
     status, output = scratch.run("fuzz", "--time", "1", "one")
@@ -146,6 +160,7 @@ tap.main([
     ("executions of runs and processes add up", test_sums),
     ("what a program leaves behind is counted", test_orphans),
     ("the record goes into the tree once", test_saved_sums),
+    ("edges before other parts had coverage are no longer counted", test_edges_anew),
     ("a run goes on without an input that never ends", test_goes_on_without_an_input),
     ("a finding is kept with the command that shows it again", test_finding),
     ("the security page lists every target", test_documented),
