@@ -17,7 +17,7 @@ def run(cases):
             failed += 1
             print(f"not ok {number} - {name}")
             # What is wrong comes before the calls that led there, as a summary shows the first lines alone.
-            lines = [*str(why).splitlines()[:3], *traceback.format_exc().splitlines()]
+            lines = "".join([*traceback.format_exception_only(why), *traceback.format_exception(why)[:-1]]).splitlines()
             print("".join(f"# {line}\n" for line in lines), end="", flush=True)
     return 1 if failed else 0
 
