@@ -8,7 +8,7 @@ $(eval $(call ppu_tool,random-opencl,tests/random/on_opencl.c tests/random/launc
 
 TIMEOUT_random-programs := 900
 $(eval $(call ppu_script_test,random-programs,tests/random/programs --tap --count 200,$(RANDOM_TOOLS)))
-$(eval $(call ppu_script_test,random-runner,tests/random/test_programs.py,))
+$(eval $(call ppu_script_test,random-runner,tests/random/test_programs.py,$(BUILD)/plain/tools/random-device))
 
 .PHONY: random random-report
 random: $(RANDOM_TOOLS) $(BUILD)/opencl/ppu.icd $(QEMU) firmware ## random programs by the thousand (COUNT=, SEED=, OPTIONS='--each --pocl --oclgrind --ppu --record')

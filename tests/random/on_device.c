@@ -117,10 +117,22 @@ static void check_all(struct programs *programs, struct device *device)
     }
 }
 
+/* A line for each variant: its number, its size of waves, its options. */
+static void list_variants(void)
+{
+    for (uint32_t i = 0; i < device_variant_count; i++) {
+        printf("%u %u %s\n", i, device_variants[i].wave, device_variants[i].options);
+    }
+}
+
 int main(int argc, char **argv)
 {
+    if (argc == 2 && strcmp(argv[1], "--list") == 0) {
+        list_variants();
+        return EXIT_SUCCESS;
+    }
     if (argc < 5) {
-        fputs("usage: random-device SOURCE RESULTS OPTIONS VARIANT...\n", stderr);
+        fputs("usage: random-device SOURCE RESULTS OPTIONS VARIANT..., or random-device --list\n", stderr);
         return EXIT_FAILURE;
     }
     struct programs programs = { .source = launch_read(argv[1]), .results = launch_read(argv[2]) };

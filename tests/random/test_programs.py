@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Tests how random programs are run: which results of another implementation count, and the record of long runs."""
 
+import subprocess
 import sys
 import tempfile
 from importlib.machinery import SourceFileLoader
@@ -80,8 +81,21 @@ def has_every_way():
     options = SimpleNamespace(all=False, each=True)
     first, second = programs.variants_of(options, 0), programs.variants_of(options, programs.BATCH)
     assert sorted(first + second) == sorted(f"{v}{f}" for v in range(programs.VARIANTS) for f in ("", "f")), first + second
-    for numbers in ((1, 6), (0, 2, 3), (4, 7, 10, 11), (5, 8, 9, 12)):  # unoptimised; waves of 32, 64, 128
-        assert {name.endswith("f") for name in first if int(name.rstrip("f")) in numbers} == {True, False}, first
+    kinds = {}
+    listed = subprocess.run([programs.TOOLS / "random-device", "--list"], stdout=subprocess.PIPE, text=True, check=True).stdout
+    for line in listed.splitlines():
+        number, wave, disabled = line.split(" ")
+        kinds.setdefault(disabled or wave, []).append(int(number))
+    assert sum(len(numbers) for numbers in kinds.values()) == programs.VARIANTS, listed
+    assert kinds.keys() == {"-cl-opt-disable", "32", "64", "128"}, listed
+    for numbers in kinds.values():
+        assert {name.endswith("f") for name in first if int(name.rstrip("f")) in numbers} == {True, False}, (numbers, first)
+
+
+def each_or_all():
+    words = [programs.TOP / "tests/random/programs", "--each", "--all", "--count", "1"]
+    done = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+    assert done.returncode == 2 and "not allowed with argument" in done.stdout, done.stdout
 
 
 def both_count():
@@ -94,4 +108,5 @@ tap.main([("a record sums programs once, and runs as often as they were", lambda
           ("another implementation that agrees without optimising is not run again", unoptimised_suffices),
           ("one that agrees only when it optimises is told", optimised_forgives),
           ("with --each a program has facts and none at each size of waves", has_every_way),
+          ("--each and --all are two ways of which one is meant", each_or_all),
           ("one that never agrees counts", both_count)])
