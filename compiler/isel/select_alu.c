@@ -706,6 +706,10 @@ bool select_constant_expression(struct isel *s, LLVMValueRef value, struct eleme
         *done = select_bitcast_element(s, value, 0);
         return true;
     }
+    if (opcode == LLVMExtractElement) {
+        *done = select_element(s, LLVMGetOperand(value, 0), constant_index(s, value, LLVMGetOperand(value, 1)));
+        return true;
+    }
     if (opcode == LLVMTrunc) {
         *done = truncate(s, a, bits);
         return true;

@@ -470,6 +470,31 @@ static void constant_vectors_are_integers(void **state)
     }
 }
 
+/* Without optimisation LLVM leaves a cast of a vector of one element, and takes an element of that. */
+static void elements_of_constants_are_taken(void **state)
+{
+    static const char kernel[] = "kernel void k(global uint *out, uint n)\n{\n"
+                                 "    union { uchar4 bytes; ushort2 shorts; } both;\n"
+                                 "    both.bytes = min((uchar4)5, (uchar4)33);\n"
+                                 "    for (uint left = n; left != 0; left--) {\n"
+                                 "        both.bytes.s1 = (uchar)(left + 6);\n"
+                                 "    }\n"
+                                 "    out[0] = both.bytes.s3;\n"
+                                 "    out[1] = both.shorts.s0;\n}\n";
+    struct device *device = *state;
+
+    for (uint32_t v = 0; v < device_variant_count; v++) {
+        device->variant = &device_variants[v];
+        device_load(device, kernel, NULL);
+        device_kernel(device, "k");
+        uint32_t *out = device_buffer(device, 0, 2 * sizeof(*out));
+        device_int(device, 1, 3);
+        device_run(device, 1, 1, 1, 1);
+        device_expect(device, "word", 0, (int32_t)out[0], 5);
+        device_expect(device, "word", 1, (int32_t)out[1], 0x0705);
+    }
+}
+
 /* LLVM leaves it a cast. */
 static void constant_vectors_of_one_are_vectors(void **state)
 {
@@ -612,6 +637,8 @@ int main(void)
         { "vectors of three are numbers of 24 and 48 bits", odd_integers_are_vectors, device_setup, device_teardown,
           NULL },
         { "constant vectors are such integers", constant_vectors_are_integers, device_setup, device_teardown, NULL },
+        { "elements are taken of constants that LLVM does not fold", elements_of_constants_are_taken, device_setup,
+          device_teardown, NULL },
         { "constant vectors of one element are vectors", constant_vectors_of_one_are_vectors, device_setup,
           device_teardown, NULL },
         { "printf takes a float of a module as a double", floats_are_printed_as_doubles, device_setup, device_teardown,
