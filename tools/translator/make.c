@@ -89,19 +89,18 @@ uint64_t make_clock_ms(void)
     return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
-static bool become_failed(struct making *making)
+static void become_failed(struct making *making)
 {
     free(making->code);
     making->code = NULL;
     making->answer = (struct tier_answer){ .result = TIER_FAILED };
-    return true;
 }
 
 void make_abandon(struct making *making)
 {
     close(making->from);
     (void)syscall(SYS_tgkill, making->pid, making->pid, SIGKILL); /* it may be there for ever */
-    (void)become_failed(making);
+    become_failed(making);
 }
 
 /* Where the next bytes go, and how many may come; 0: it is whole. */
@@ -132,9 +131,10 @@ static ssize_t read_some(const struct making *making, uint8_t *to, size_t bytes)
 {
     const ssize_t got = read(making->from, to, bytes);
 
-    return got < 0 && (errno == EINTR || (errno == EAGAIN && make_clock_ms() < making->until_ms)) ? -1
-           : got < 0                                                                              ? 0
-                                                                                                  : got;
+    if (got >= 0) {
+        return got;
+    }
+    return errno == EINTR || (errno == EAGAIN && make_clock_ms() < making->until_ms) ? -1 : 0;
 }
 
 bool make_go_on(struct making *making)
@@ -195,5 +195,9 @@ bool make_begin(struct making *making, const char *module, const struct tier_uni
         making->answer = (struct tier_answer){ .result = TIER_NO_MODULE };
         return false;
     }
-    return start_process(making, loaded, always) || !become_failed(making);
+    if (!start_process(making, loaded, always)) {
+        become_failed(making);
+        return false;
+    }
+    return true;
 }
