@@ -320,7 +320,27 @@ static void no_more_than_said(void **state)
     free(code);
 }
 
-/* The device goes while code is made: that goes too, and so does the program. */
+/* A program that ends before the code is there finds it when it runs again. */
+static void begun_for_the_next(void **state)
+{
+    const struct tier_unit unit = long_unit();
+    struct tier_reply reply;
+    pid_t pid;
+    int status;
+
+    (void)state;
+    const int socket = translator_start(MODULE, &pid);
+    send_request(socket, &unit, TIER_WORTH, 0);
+    send_request(socket, &unit, TIER_KEPT_ONLY, 1); /* its reply says that the first has begun */
+    assert_true(tier_receive(socket, &reply, sizeof(reply)));
+    assert_int_equal(reply.answer.result, TIER_NOT_KEPT);
+    close(socket);
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_int_equal(status, 0);
+    assert_int_equal(each_entry(NULL), 1);
+}
+
+/* The device goes while code is made that is not kept: that goes too, and so does the program. */
 static void nothing_for_nobody(void **state)
 {
     const struct tier_unit unit = long_unit();
@@ -508,7 +528,8 @@ int main(void)
         { "a translation is kept for the next process, as it was written", kept_for_the_next, clean, NULL, NULL },
         { "what is kept is answered while code is made", kept_beside_made, clean, NULL, NULL },
         { "a device that has more made than it may is left", no_more_than_said, clean, NULL, NULL },
-        { "nothing is made for a device that has gone", nothing_for_nobody, clean, NULL, NULL },
+        { "what has begun is made for the next process", begun_for_the_next, clean, NULL, NULL },
+        { "nothing is made for nobody", nothing_for_nobody, clean, NULL, NULL },
         { "what is translated for tests is not kept", only_what_pays, clean, NULL, NULL },
         { "without a cache nothing is kept", kept_by_nobody, clean, NULL, NULL },
         { "requests that are none are told so", requests_that_are_none, clean, NULL, NULL },

@@ -31,10 +31,12 @@ static bool is_unit(const struct tier_unit *unit, size_t bytes)
 
 /* ---- code that is asked for ---- */
 
+#define GONE SERVE_MOST_SOCKETS /* no device's number */
+
 /* In the order of asking. */
 struct job {
     struct job *next;
-    size_t device; /* its number among the sockets */
+    size_t device; /* its number among the sockets, or GONE */
     uint64_t tag;
     bool always;
     bool begun;
@@ -70,7 +72,7 @@ static void job_end(struct server *server, struct job **at)
     free(job);
 }
 
-/* The device has gone, or says what is no request. */
+/* The device has gone, or says what is no request. What has begun and is kept is for the next process. */
 static void drop(struct server *server, size_t device)
 {
     close(server->sockets->socket[device]);
@@ -79,12 +81,15 @@ static void drop(struct server *server, size_t device)
     for (struct job **at = &server->jobs; *at;) {
         if ((*at)->device != device) {
             at = &(*at)->next;
-            continue;
+        } else if ((*at)->begun && !(*at)->always) {
+            (*at)->device = GONE;
+            at = &(*at)->next;
+        } else {
+            if ((*at)->begun) {
+                make_abandon(&(*at)->making);
+            }
+            job_end(server, at);
         }
-        if ((*at)->begun) {
-            make_abandon(&(*at)->making);
-        }
-        job_end(server, at);
     }
 }
 
@@ -108,7 +113,7 @@ static void finish(struct server *server, struct job **at)
     if (!job->always && (answer->result == TIER_MADE || answer->result == TIER_NOT_WORTH)) {
         store_keep(server->folder, server->module, &job->unit, answer, code);
     }
-    const bool sent = reply(server, device, job->tag, answer, code);
+    const bool sent = device == GONE || reply(server, device, job->tag, answer, code);
     free(code);
     job_end(server, at);
     if (!sent) {
@@ -274,7 +279,7 @@ void serve(struct serve_sockets *sockets, const char *module, int folder)
     };
     struct pollfd wait[SERVE_MOST_SOCKETS + TIER_MOST_MADE];
 
-    while (server.open != 0) {
+    while (server.open != 0 || server.jobs) {
         while (begin_job(&server)) {
         }
         wait_for_any(&server, wait);
