@@ -203,14 +203,14 @@ def translator_options():
         assert run([translator, *arguments]) == (status, "", f"ppu-translator: {sentence}"), arguments
 
 
-def translator_last():
+def translator_behind():
     """Of two sessions that want a processor the scheduler of a desktop gives each half, whatever their processes' priorities."""
     look = 'set -- $(cat /proc/$$/task/$$/children); echo $(ps -o ni= $1); cat /proc/$1/autogroup 2>&1'
     for _ in range(50):  # the other process may not have come to it yet
         status, text, errors = run([TOP / "build/plain/tools/ppu-translator", "--module", "x.so", "--socket", "1001", "--", "sh", "-c", look])
         assert (status, errors) == (0, "")
         priority, group = text.splitlines()
-        if priority == "19" and (group.endswith(" nice 19") or not Path("/proc/self/autogroup").exists()):
+        if priority == "10" and (group.endswith(" nice 10") or not Path("/proc/self/autogroup").exists()):
             return
     raise AssertionError(text)
 
@@ -270,6 +270,6 @@ tap.main([
     ("scripts name the option that is wrong", wrong_options),
     ("what confines QEMU does so too", confine_options),
     ("so does what translates loops", translator_options),
-    ("what translates has the processors last, and so has its session", translator_last),
+    ("kernels go before what translates, and before its session", translator_behind),
     ("a machine gets what translates loops where there can be one", translator_beside),
 ])

@@ -21,7 +21,7 @@
 #include "tools/translator/serve.h"
 #include "tools/translator/store.h"
 
-#define LOWEST_PRIORITY 19 /* kernels come first */
+#define PRIORITY 10 /* a tenth of a processor that kernels want too */
 
 static const char usage[] =
     "Usage: ppu-translator --module FILE --socket N... [-- PROGRAM [ARGUMENT]...]\n"
@@ -29,7 +29,7 @@ static const char usage[] =
     "Executes PROGRAM, and beside it a process that translates hot loops of kernels to code of the host. PROGRAM asks it at\n"
     "the descriptors that are named, one for each PPU (docs/design/engine.md). The process ends when they are closed. It\n"
     "opens no files but the module, what that is linked with, and the user's cache; it has no network and no capabilities,\n"
-    "and the lowest priority.\n"
+    "and a low priority.\n"
     "Without PROGRAM the descriptors are connected sockets, which are answered until the other ends close.\n"
     "\n"
     "  --module FILE    what makes code: ppu-tier.so\n"
@@ -165,13 +165,13 @@ static void run(struct serve_sockets *sockets, const char *module)
  * What ends PROGRAM from a terminal is not for this process, which ends after it. A session of its own may be a group
  * of its own for the scheduler, beside which a process's priority says nothing.
  */
-static void become_last(void)
+static void step_back(void)
 {
     (void)setsid();
-    (void)setpriority(PRIO_PROCESS, 0, LOWEST_PRIORITY);
+    (void)setpriority(PRIO_PROCESS, 0, PRIORITY);
     const int autogroup = open("/proc/self/autogroup", O_WRONLY | O_CLOEXEC);
     if (autogroup >= 0) {
-        (void)dprintf(autogroup, "%d", LOWEST_PRIORITY);
+        (void)dprintf(autogroup, "%d", PRIORITY);
         close(autogroup);
     }
 }
@@ -194,7 +194,7 @@ static void start_server(const struct serve_sockets *wanted, const char *module)
     }
     const pid_t pid = fork();
     if (pid == 0) {
-        become_last();
+        step_back();
         run(&ours, module);
         _exit(0);
     }
