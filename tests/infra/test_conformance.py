@@ -306,6 +306,9 @@ def beside_pocl(scratch):
     row = json.loads(next(line for line in done.stdout.splitlines() if line.startswith("{")))
     assert done.returncode == 0 and row["name"] == "cts.vectors.vs_pocl" and results_of(scratch, "vectors") == before, done
     told = re.search(r"^- vectors: [\d.]+ s, pocl [\d.]+ s, 1 subtests that pass on both$", scratch.page.read_text(), re.MULTILINE)[0]
+    done = scratch.run("--compare", "bad", "vectors", pocl=pocl)
+    assert done.returncode == 0 and "vectors: none of these subtests passes both here and on pocl" in done.stdout, done
+    assert told in scratch.page.read_text(), scratch.page.read_text()
     done = scratch.run("--compare", "nothing", "vectors", pocl=pocl)
     assert done.returncode == 2 and "vectors has no subtest like nothing" in done.stderr, done
     done = scratch.run("--pocl", "pipes", pocl=pocl)
