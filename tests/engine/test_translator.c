@@ -8,6 +8,7 @@
 #include "qemu-device/core/core.h"
 #include "qemu-device/core/tier/request.h"
 #include "qemu-device/core/tier/tier.h"
+#include "qemu-device/core/tier/translator.h"
 #include "qemu-device/core/tier/unit.h"
 #include "tests/device-core/translator.h"
 #include "tests/engine/rig.h"
@@ -255,13 +256,6 @@ static struct tier_unit long_unit(void)
     return unit;
 }
 
-static void send_request(int socket, const struct tier_unit *unit, enum tier_how how, uint64_t tag)
-{
-    const struct tier_request request = { tier_layout(), (uint32_t)tier_unit_bytes(unit), how, tag };
-
-    assert_true(tier_send(socket, &request, sizeof(request)) && tier_send(socket, unit, request.bytes));
-}
-
 static void kept_beside_made(void **state)
 {
     uint8_t *const code = malloc(TIER_MAX_CODE);
@@ -273,10 +267,10 @@ static void kept_beside_made(void **state)
     assert_non_null(code);
     const int socket = translator_start(MODULE, NULL);
     assert_int_equal(ask_unit(socket, &all.unit, false, code, &bytes), TIER_MADE);
-    send_request(socket, &unit, TIER_WORTH, 1);
-    send_request(socket, &all.unit, TIER_KEPT_ONLY, 2);
-    send_request(socket, &all.unit, TIER_WORTH, 3);
-    send_request(socket, &unit, TIER_KEPT_ONLY, 4);
+    assert_true(translator_ask(socket, 1, &unit, TIER_WORTH));
+    assert_true(translator_ask(socket, 2, &all.unit, TIER_KEPT_ONLY));
+    assert_true(translator_ask(socket, 3, &all.unit, TIER_WORTH));
+    assert_true(translator_ask(socket, 4, &unit, TIER_KEPT_ONLY));
     for (uint64_t tag = 2; tag <= 3; tag++) {
         assert_true(hear(socket, tag, &answer, code));
         assert_int_equal(answer.result, TIER_MADE);
@@ -301,11 +295,11 @@ static void no_more_than_said(void **state)
     (void)state;
     assert_non_null(code);
     const int socket = translator_start(MODULE, NULL);
-    send_request(socket, &unit, TIER_KEPT_ONLY, 0);
+    assert_true(translator_ask(socket, 0, &unit, TIER_KEPT_ONLY));
     assert_true(tier_receive(socket, &reply, sizeof(reply)));
     assert_int_equal(reply.answer.result, TIER_NOT_KEPT);
     for (uint32_t i = 0; i < reply.most_made; i++) {
-        send_request(socket, &unit, TIER_ALWAYS, i);
+        assert_true(translator_ask(socket, i, &unit, TIER_ALWAYS));
     }
     for (uint32_t i = 0; i < reply.most_made; i++) {
         struct tier_reply made = { .tag = 0 };
@@ -313,50 +307,47 @@ static void no_more_than_said(void **state)
         assert_int_equal(made.answer.result, TIER_MADE);
     }
     for (uint32_t i = 0; i <= reply.most_made; i++) {
-        send_request(socket, &unit, TIER_ALWAYS, i);
+        assert_true(translator_ask(socket, i, &unit, TIER_ALWAYS));
     }
     assert_int_equal(recv(socket, &reply, 1, 0), 0);
     close(socket);
     free(code);
 }
 
-/* A program that ends before the code is there finds it when it runs again. */
-static void begun_for_the_next(void **state)
+/* Asks for code that takes long, and goes when it has begun. The program ends well. */
+static void leave_behind(enum tier_how how)
 {
     const struct tier_unit unit = long_unit();
     struct tier_reply reply;
     pid_t pid;
     int status;
 
-    (void)state;
     const int socket = translator_start(MODULE, &pid);
-    send_request(socket, &unit, TIER_WORTH, 0);
-    send_request(socket, &unit, TIER_KEPT_ONLY, 1); /* its reply says that the first has begun */
-    assert_true(tier_receive(socket, &reply, sizeof(reply)));
+    assert_true(translator_ask(socket, 0, &unit, how));
+    assert_true(translator_ask(socket, 1, &unit, TIER_KEPT_ONLY)); /* its reply says that the first has begun */
+    assert_true(translator_hear(socket, &reply));
     assert_int_equal(reply.answer.result, TIER_NOT_KEPT);
     close(socket);
     assert_int_equal(waitpid(pid, &status, 0), pid);
     assert_int_equal(status, 0);
+}
+
+/* A program that ends before the code is there finds it when it runs again. */
+static void begun_for_the_next(void **state)
+{
+    (void)state;
+    leave_behind(TIER_WORTH);
     assert_int_equal(each_entry(NULL), 1);
 }
 
 /* The device goes while code is made that is not kept: that goes too, and so does the program. */
 static void nothing_for_nobody(void **state)
 {
-    const struct tier_unit unit = long_unit();
-    pid_t pid;
     int status;
 
     (void)state;
     assert_int_equal(prctl(PR_SET_CHILD_SUBREAPER, 1), 0);
-    const int socket = translator_start(MODULE, &pid);
-    struct tier_reply reply;
-    send_request(socket, &unit, TIER_ALWAYS, 0);
-    send_request(socket, &unit, TIER_KEPT_ONLY, 1); /* its reply says that the first has begun */
-    assert_true(tier_receive(socket, &reply, sizeof(reply)));
-    close(socket);
-    assert_int_equal(waitpid(pid, &status, 0), pid);
-    assert_int_equal(status, 0);
+    leave_behind(TIER_ALWAYS);
     /* What makes code to its end ends otherwise, as nobody reads it. Programs of other tests have ended well. */
     while (wait(&status) > 0) {
         assert_true(status == 0 || (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL));

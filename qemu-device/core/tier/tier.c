@@ -77,6 +77,12 @@ static enum tier_how how_of(const struct tier *tier, const struct tier_entry *en
     return tier->at_once ? TIER_ALWAYS : entry->state == TIER_IS_SOUGHT ? TIER_KEPT_ONLY : TIER_WORTH;
 }
 
+/* Counts open requests of the entry's kind. */
+static uint32_t *open_of_kind(struct tier *tier, const struct tier_entry *entry)
+{
+    return how_of(tier, entry) == TIER_KEPT_ONLY ? &tier->seeking : &tier->making;
+}
+
 /* So many may be open of its kind. */
 static bool may_be_asked(const struct tier *tier, const struct tier_entry *entry)
 {
@@ -146,9 +152,8 @@ static void give_result(struct tier *tier, struct tier_entry *entry, int result)
 static struct tier_entry *close_request(struct tier *tier, uint64_t tag)
 {
     struct tier_entry *const entry = tier->open[tag];
-    uint32_t *const count = how_of(tier, entry) == TIER_KEPT_ONLY ? &tier->seeking : &tier->making;
 
-    *count -= 1;
+    *open_of_kind(tier, entry) -= 1;
     tier->open[tag] = NULL;
     entry->open = false;
     return entry;
@@ -169,13 +174,12 @@ static void lose(struct tier *tier, const char *why)
 
 static void open_request(struct tier *tier, struct tier_entry *entry)
 {
-    uint32_t *const count = how_of(tier, entry) == TIER_KEPT_ONLY ? &tier->seeking : &tier->making;
     uint64_t tag = 0;
 
     while (tier->open[tag]) {
         tag++; /* may_be_asked() has seen that one is free */
     }
-    *count += 1;
+    *open_of_kind(tier, entry) += 1;
     tier->open[tag] = entry;
     entry->open = true;
     if (!translator_ask(tier->socket, tag, entry->unit, how_of(tier, entry))) {
