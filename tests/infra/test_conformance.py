@@ -97,6 +97,7 @@ class Scratch:
         script = re.sub(r'^GUEST_TESTS = \[$', 'GUEST_TESTS = [("vectors", ["bad", "crash", "good", "-w"], 8),', script,
                         flags=re.MULTILINE)
         script = re.sub(r'^POCL = .*$', f'POCL = "{pocl}"', script, flags=re.MULTILINE)
+        script = script.replace("POCL_TIMES, POCL_LEAST_S = 4, 30", "POCL_TIMES, POCL_LEAST_S = 4, 1")
         Path(self.folder, "script/tests/opencl").mkdir(parents=True, exist_ok=True)
         path = Path(self.folder, "script/tests/opencl/conformance")
         path.write_text(script)
@@ -289,6 +290,25 @@ def some_beside_pocl(scratch):
 
 
 @in_scratch
+def unended_on_pocl(scratch):
+    pocl = scratch.folder / "pocl.icd"
+    pocl.touch()
+    wait = "    time.sleep(0.2"
+    scratch.write("program", NO_HANG.replace('"bad": "fail"', '"bad": "pass"').replace("bad FAILED", "bad passed").replace(
+        wait, f'    if name == "bad" and os.environ["OCL_ICD_VENDORS"].endswith("pocl.icd"):\n        time.sleep(100)\n{wait}'))
+    done = scratch.run("--compare", "*d", "vectors", pocl=pocl)
+    row = json.loads(next(line for line in done.stdout.splitlines() if line.startswith("{")))
+    ours, other = (float(number) for number in re.match(r"([\d.]+) s beside ([\d.]+) s of pocl", row["note"]).groups())
+    words = "1 subtests that pass on both and 1 that pocl had not ended"
+    assert words in row["note"] and 0.7 <= ours < 2 and 1.6 < other < 10 and abs(row["value"] - ours / other) < 0.01, row
+    told = rf"^- vectors: {ours} s, pocl {other} s, {words}$"
+    scratch.run("vectors", pocl=pocl)
+    Path(scratch.folder, "build/results.json").unlink()
+    scratch.run("pipes", pocl=pocl)
+    assert re.search(told, scratch.page.read_text(), re.MULTILINE), (told, scratch.page.read_text())
+
+
+@in_scratch
 def beside_pocl(scratch):
     pocl = scratch.folder / "pocl.icd"
     pocl.touch()
@@ -355,6 +375,7 @@ tap.main([
     ("the document of another suite counts for nothing", another_suite_than_the_page),
     ("times are told beside pocl's, of what passes on both", beside_pocl),
     ("times of some subtests are told with their names", some_beside_pocl),
+    ("a subtest that pocl does not end is told apart", unended_on_pocl),
     ("what runs in the guest has results of its own, and a part of the document", in_guest),
     ("a program that does not start fails with all its subtests", does_not_start),
 ])
