@@ -177,12 +177,10 @@ static void write_chunks(struct group *g, uint32_t guard)
 {
     struct writer *const t = g->t;
     LLVMBuilderRef b = t->builder;
-    LLVMBasicBlockRef before = LLVMGetInsertBlock(b), body = write_block(t), work = write_block(t);
-    LLVMBasicBlockRef next = write_block(t), end = write_block(t);
+    LLVMBasicBlockRef work = write_block(t), next = write_block(t);
+    const struct write_repeat chunks = write_repeat_begin(t);
 
-    LLVMBuildBr(b, body);
-    write_at(t, body);
-    g->chunk.number = LLVMBuildPhi(b, t->i64, "");
+    g->chunk.number = chunks.number;
     if (g->masked) {
         LLVMValueRef set = write_load(t, t->i16, chunk_set_place(&g->chunk, offsetof(struct warp, active)));
         LLVMBasicBlockRef idle = write_block(t);
@@ -208,12 +206,7 @@ static void write_chunks(struct group *g, uint32_t guard)
     chunk_store(&g->chunk);
     LLVMBuildBr(b, next);
     write_at(t, next);
-    LLVMValueRef more = LLVMBuildAdd(b, g->chunk.number, write_i64(t, 1), "");
-    LLVMValueRef numbers[2] = { write_i64(t, 0), more };
-    LLVMBasicBlockRef from[2] = { before, next };
-    LLVMAddIncoming(g->chunk.number, numbers, from, 2);
-    LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntEQ, more, write_i64(t, t->unit->wave / TIER_CHUNK), ""), end, body);
-    write_at(t, end);
+    write_repeat_end(t, &chunks, t->unit->wave / TIER_CHUNK);
 }
 
 /* ---- a group ---- */

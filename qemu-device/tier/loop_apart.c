@@ -451,7 +451,6 @@ void loop_write_apart(const struct loop *together, LLVMBasicBlockRef fail)
     struct loop l = *together;
     struct round r = { .l = &l };
     struct writer *const t = l.t;
-    LLVMBuilderRef b = t->builder;
 
     l.apart = true;
     l.groups = 1;
@@ -460,18 +459,12 @@ void loop_write_apart(const struct loop *together, LLVMBasicBlockRef fail)
     l.fail = fail;
     make_variables(&r);
     begin_apart(&r);
-    LLVMBasicBlockRef before = LLVMGetInsertBlock(b), pass = write_block(t), lanes = write_block(t);
-    LLVMBasicBlockRef behind = write_block(t);
-    LLVMBuildBr(b, pass);
-    write_at(t, pass);
-    r.pass = LLVMBuildPhi(b, t->i64, "");
+    LLVMBasicBlockRef lanes = write_block(t);
+    const struct write_repeat passes = write_repeat_begin(t);
+    r.pass = passes.number;
     begin_pass(&r);
     write_lanes(&r, lanes);
     end_pass(&r);
-    LLVMValueRef more = LLVMBuildAdd(b, r.pass, write_i64(t, 1), ""), numbers[2] = { write_i64(t, 0), more };
-    LLVMBasicBlockRef from[2] = { before, LLVMGetInsertBlock(b) };
-    LLVMAddIncoming(r.pass, numbers, from, 2);
-    LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntEQ, more, write_i64(t, t->unit->wave / PPU_LANES), ""), behind, pass);
-    write_at(t, behind);
+    write_repeat_end(t, &passes, t->unit->wave / PPU_LANES);
     end_apart(&r);
 }

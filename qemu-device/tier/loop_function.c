@@ -466,15 +466,14 @@ static void finish_part(struct loop *l)
     loop_put(l, LLVMBuildSelect(t->builder, alive, smaller(l, done, least), least, ""), l->alive_least);
 }
 
-/* All parts, one after the other; then writes go on at `behind`. */
-static void write_parts(struct loop *l, LLVMBasicBlockRef behind)
+/* All parts, one after the other. */
+static void write_parts(struct loop *l)
 {
     struct writer *const t = l->t;
-    LLVMBasicBlockRef before = LLVMGetInsertBlock(t->builder), begin = write_block(t), next = write_block(t);
+    LLVMBasicBlockRef next = write_block(t);
+    const struct write_repeat parts = write_repeat_begin(t);
 
-    LLVMBuildBr(t->builder, begin);
-    write_at(t, begin);
-    l->part = LLVMBuildPhi(t->builder, t->i64, "");
+    l->part = parts.number;
     l->part_end = write_block(t);
     for (uint32_t n = 0; n < t->unit->insns; n++) {
         l->at[n] = l->begins[n] ? write_block(t) : NULL;
@@ -488,12 +487,7 @@ static void write_parts(struct loop *l, LLVMBasicBlockRef behind)
     finish_part(l);
     LLVMBuildBr(t->builder, next);
     write_at(t, next);
-    LLVMValueRef more = LLVMBuildAdd(t->builder, l->part, write_i64(t, 1), "");
-    LLVMValueRef numbers[2] = { write_i64(t, 0), more };
-    LLVMBasicBlockRef from[2] = { before, next };
-    LLVMAddIncoming(l->part, numbers, from, 2);
-    LLVMBuildCondBr(t->builder, LLVMBuildICmp(t->builder, LLVMIntEQ, more, write_i64(t, l->parts), ""), behind, begin);
-    write_at(t, behind);
+    write_repeat_end(t, &parts, l->parts);
 }
 
 /* ---- rounds ---- */
@@ -852,7 +846,7 @@ void loop_write(struct loop *l)
     struct writer *const t = l->t;
     const bool apart = loop_may_go_apart(l);
     const bool saves = ((l->guesses || l->gathers) && l->parts > 1) || apart;
-    LLVMBasicBlockRef round = write_block(t), again = write_block(t), behind = write_block(t), end = write_block(t);
+    LLVMBasicBlockRef round = write_block(t), again = write_block(t), end = write_block(t);
 
     make_variables(l);
     LLVMValueRef ticks = apart ? loop_variable(l, t->i64) : NULL;
@@ -870,7 +864,7 @@ void loop_write(struct loop *l)
     LLVMBuildBr(t->builder, again);
     write_at(t, again);
     begin_parts(l);
-    write_parts(l, behind);
+    write_parts(l);
     if (saves) {
         LLVMBasicBlockRef undo = write_block(t), good = write_block(t);
         LLVMValueRef least = get32(l, l->alive_least);

@@ -508,12 +508,10 @@ static void write_insn(struct straight *s, uint32_t n, LLVMBasicBlockRef next)
 static void write_passes(struct straight *s)
 {
     struct writer *const t = s->t;
-    LLVMBasicBlockRef before = LLVMGetInsertBlock(t->builder), body = write_block(t), next = write_block(t);
-    LLVMBasicBlockRef behind = write_block(t);
+    LLVMBasicBlockRef next = write_block(t);
+    const struct write_repeat passes = write_repeat_begin(t);
 
-    LLVMBuildBr(t->builder, body);
-    write_at(t, body);
-    s->pass = LLVMBuildPhi(t->builder, t->i64, "");
+    s->pass = passes.number;
     s->alive = LLVMConstAllOnes(t->i32);
     if (s->in_part) {
         LLVMBasicBlockRef some = write_block(t);
@@ -537,46 +535,38 @@ static void write_passes(struct straight *s)
         end_pass(s, s->end, next);
     }
     write_at(t, next);
-    LLVMValueRef more = LLVMBuildAdd(t->builder, s->pass, write_i64(t, 1), "");
-    LLVMValueRef numbers[2] = { write_i64(t, 0), more };
-    LLVMBasicBlockRef from[2] = { before, next };
-    LLVMAddIncoming(s->pass, numbers, from, 2);
-    LLVMBuildCondBr(t->builder, LLVMBuildICmp(t->builder, LLVMIntEQ, more, write_i64(t, s->passes), ""), behind, body);
-    write_at(t, behind);
+    write_repeat_end(t, &passes, s->passes);
 }
 
 /* ---- behind the passes ---- */
 
 /* Lanes of a chunk that have written a register: those that go on, and those that have ended since. */
-static LLVMValueRef writers_of(const struct straight *s, uint32_t reg, uint32_t chunk)
+static LLVMValueRef writers_of(const struct straight *s, uint32_t reg, LLVMValueRef chunk)
 {
     const struct writer *const t = s->t;
-    const uint64_t at = chunk * TIER_CHUNK / 8;
-    LLVMValueRef bits = write_load(t, t->i16, write_field(t, s->alive_at_end, at));
+    LLVMValueRef at = LLVMBuildMul(t->builder, chunk, write_i64(t, TIER_CHUNK / 8), "");
+    LLVMValueRef bits = write_load(t, t->i16, write_behind(t, s->alive_at_end, at));
 
     for (uint32_t i = 0; i < s->exit_count; i++) {
         if (s->exits[i] > s->reg_first[reg]) {
-            bits = LLVMBuildOr(t->builder, bits, write_load(t, t->i16, write_field(t, s->left[i], at)), "");
+            bits = LLVMBuildOr(t->builder, bits, write_load(t, t->i16, write_behind(t, s->left[i], at)), "");
         }
     }
     return LLVMBuildBitCast(t->builder, bits, t->mask, "");
 }
 
-static void put_lanes(const struct straight *s, uint32_t reg)
+static void put_lanes(const struct straight *s, uint32_t reg, LLVMValueRef chunk)
 {
     const struct writer *const t = s->t;
-    LLVMValueRef from = s->reg[reg];
+    LLVMValueRef at = LLVMBuildMul(t->builder, chunk, write_i64(t, TIER_CHUNK * sizeof(uint32_t)), "");
+    LLVMValueRef own = write_load(t, t->lanes, write_behind(t, s->reg[reg], at));
     LLVMValueRef to = write_field(t, t->vreg, (uint64_t)reg * t->unit->wave * sizeof(uint32_t));
 
-    for (uint32_t i = 0; i < t->unit->wave / TIER_CHUNK; i++) {
-        const uint64_t at = i * TIER_CHUNK * sizeof(uint32_t);
-        LLVMValueRef own = write_load(t, t->lanes, write_field(t, from, at));
-        if (s->exit_count != 0 || s->in_part) { /* else all lanes have gone on */
-            LLVMValueRef old = write_load(t, t->lanes, write_field(t, to, at));
-            own = LLVMBuildSelect(t->builder, writers_of(s, reg, i), own, old, "");
-        }
-        write_store(t, own, write_field(t, to, at));
+    to = write_behind(t, to, at);
+    if (s->exit_count != 0 || s->in_part) { /* else all lanes have gone on */
+        own = LLVMBuildSelect(t->builder, writers_of(s, reg, chunk), own, write_load(t, t->lanes, to), "");
     }
+    write_store(t, own, to);
 }
 
 static void put_set(const struct straight *s, LLVMValueRef from, LLVMValueRef to)
@@ -595,15 +585,17 @@ static void put_set(const struct straight *s, LLVMValueRef from, LLVMValueRef to
 /* Registers that lanes go on with. */
 static void put_registers(const struct straight *s)
 {
-    const struct writer *const t = s->t;
+    struct writer *const t = s->t;
     uint32_t keeps = UINT32_MAX;
+    const struct write_repeat chunks = write_repeat_begin(t);
 
     for (uint32_t reg = 0; reg < PPU_MAX_VREGS; reg++) {
         if (s->reg[reg]) {
-            put_lanes(s, reg);
+            put_lanes(s, reg, chunks.number);
             keeps &= reg < EXEC_STEADY ? ~(1u << reg) : UINT32_MAX;
         }
     }
+    write_repeat_end(t, &chunks, t->unit->wave / TIER_CHUNK);
     for (uint32_t pred = 0; pred < PPU_PREDS; pred++) {
         if (s->pred[pred]) {
             put_set(s, s->pred[pred], write_field(t, t->w, chunk_pred_offset(pred)));

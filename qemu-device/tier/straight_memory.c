@@ -859,22 +859,23 @@ void straight_commit(struct straight *s, uint32_t which)
     const uint32_t n = s->stores[which];
     struct writer *const t = s->t;
 
-    for (uint32_t pass = 0; pass < s->passes; pass++) {
-        LLVMBasicBlockRef some = write_block(t), rows = write_block(t), wherever = write_block(t), on = write_block(t);
-        LLVMValueRef kept = kept_at(s, which, write_i64(t, pass));
-        LLVMValueRef set = write_load(t, t->i32, write_field(t, kept, offsetof(struct kit_store, set)));
-        LLVMBuildCondBr(t->builder, LLVMBuildICmp(t->builder, LLVMIntEQ, set, write_i32(t, 0), ""), on, some);
-        write_at(t, some);
-        LLVMValueRef in_rows = write_load(t, t->i32, write_field(t, kept, offsetof(struct kit_store, in_rows)));
-        write_rarely(t, LLVMBuildICmp(t->builder, LLVMIntEQ, in_rows, write_i32(t, 0), ""), wherever, rows);
-        write_at(t, rows);
-        commit_rows(s, n, kept, set);
-        LLVMBuildBr(t->builder, on);
-        write_at(t, wherever);
-        commit_lanes(s, n, kept, set);
-        LLVMBuildBr(t->builder, on);
-        write_at(t, on);
-    }
+    LLVMBasicBlockRef some = write_block(t), rows = write_block(t), wherever = write_block(t), on = write_block(t);
+    const struct write_repeat passes = write_repeat_begin(t);
+
+    LLVMValueRef kept = kept_at(s, which, passes.number);
+    LLVMValueRef set = write_load(t, t->i32, write_field(t, kept, offsetof(struct kit_store, set)));
+    LLVMBuildCondBr(t->builder, LLVMBuildICmp(t->builder, LLVMIntEQ, set, write_i32(t, 0), ""), on, some);
+    write_at(t, some);
+    LLVMValueRef in_rows = write_load(t, t->i32, write_field(t, kept, offsetof(struct kit_store, in_rows)));
+    write_rarely(t, LLVMBuildICmp(t->builder, LLVMIntEQ, in_rows, write_i32(t, 0), ""), wherever, rows);
+    write_at(t, rows);
+    commit_rows(s, n, kept, set);
+    LLVMBuildBr(t->builder, on);
+    write_at(t, wherever);
+    commit_lanes(s, n, kept, set);
+    LLVMBuildBr(t->builder, on);
+    write_at(t, on);
+    write_repeat_end(t, &passes, s->passes);
 }
 
 /* ---- stores that need not be kept ---- */

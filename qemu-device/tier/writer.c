@@ -118,6 +118,28 @@ LLVMValueRef write_intrinsic(const struct writer *t, const char *name, LLVMTypeR
     return LLVMBuildCall2(t->builder, LLVMGlobalGetValueType(function), function, arguments, count, "");
 }
 
+struct write_repeat write_repeat_begin(struct writer *t)
+{
+    struct write_repeat repeat = { .before = LLVMGetInsertBlock(t->builder), .body = write_block(t) };
+
+    LLVMBuildBr(t->builder, repeat.body);
+    write_at(t, repeat.body);
+    repeat.number = LLVMBuildPhi(t->builder, t->i64, "");
+    return repeat;
+}
+
+void write_repeat_end(struct writer *t, const struct write_repeat *repeat, uint64_t count)
+{
+    LLVMBasicBlockRef behind = write_block(t), from[2] = { repeat->before, LLVMGetInsertBlock(t->builder) };
+    LLVMValueRef more = LLVMBuildAdd(t->builder, repeat->number, write_i64(t, 1), "");
+    LLVMValueRef numbers[2] = { write_i64(t, 0), more };
+
+    LLVMAddIncoming(repeat->number, numbers, from, 2);
+    LLVMBuildCondBr(t->builder, LLVMBuildICmp(t->builder, LLVMIntEQ, more, write_i64(t, count), ""), behind,
+                    repeat->body);
+    write_at(t, behind);
+}
+
 LLVMValueRef write_popcount(const struct writer *t, LLVMValueRef bits)
 {
     LLVMTypeRef type = LLVMTypeOf(bits);

@@ -36,6 +36,12 @@ struct writer {
     int32_t gain; /* ns of a warp of 128 lanes that groups are faster than the interpreter, about */
 };
 
+/* Code of a unit that is executed a known number of times. */
+struct write_repeat {
+    LLVMBasicBlockRef before, body;
+    LLVMValueRef number; /* i64: how many times it was executed before */
+};
+
 LLVMBasicBlockRef write_block(struct writer *t);
 void write_at(struct writer *t, LLVMBasicBlockRef block);
 LLVMValueRef write_i32(const struct writer *t, uint32_t value);
@@ -66,6 +72,10 @@ LLVMValueRef write_popcount(const struct writer *t, LLVMValueRef bits);
 /* The CTA's shared memory, and how many bytes it has; i32. */
 LLVMValueRef write_shared(const struct writer *t);
 LLVMValueRef write_shared_bytes(const struct writer *t);
+/* Writes what follows once for each number from 0 on, up to write_repeat_end(). */
+struct write_repeat write_repeat_begin(struct writer *t);
+/* What is written next comes behind the last of `count` times. */
+void write_repeat_end(struct writer *t, const struct write_repeat *repeat, uint64_t count);
 /* Adds to a number of 32 bits in memory. */
 void write_count(const struct writer *t, LLVMValueRef pointer, LLVMValueRef more);
 /* A branch that is hardly ever taken to `rare`. */
