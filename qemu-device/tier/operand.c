@@ -11,7 +11,7 @@ void write_kit_call(const struct writer *t, const char *prefix, const char *name
 
     snprintf(full, sizeof(full), "%s%s", prefix, name);
     memcpy(arguments, slots, sizeof(arguments));
-    LLVMBuildCall2(t->builder, t->kit, LLVMGetNamedFunction(t->module, full), arguments, KIT_SLOTS, "");
+    LLVMBuildCall2(t->builder, t->kit, write_kit_function(t, full), arguments, KIT_SLOTS, "");
 }
 
 struct operand_of operand_of(const struct ppu_insn *insn, uint32_t n)

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Makes code of the host of a unit, by LLVM. The kit is for a processor with AVX2, or with AVX-512. */
 #include "qemu-device/tier/translate.h"
+#include "ppu/macros.h"
 #include "qemu-device/tier/loop.h"
 #include "qemu-device/tier/object.h"
 #include "qemu-device/tier/writer.h"
 
 #include <llvm-c/Analysis.h>
 #include <llvm-c/BitReader.h>
+#include <llvm-c/Linker.h>
 #include <llvm-c/Target.h>
 #include <llvm-c/TargetMachine.h>
 #include <llvm-c/Transforms/PassBuilder.h>
@@ -55,7 +57,7 @@ bool translate_prepare(enum tier_level wanted)
     return machine;
 }
 
-/* The kit, as a module of its own for each unit; NULL: no memory. */
+/* The kit, as a module of its own for each unit, whose functions are read when they are needed; NULL: no memory. */
 static LLVMModuleRef kit_read(LLVMContextRef context)
 {
     const bool v4 = level == TIER_LEVEL_V4;
@@ -63,11 +65,11 @@ static LLVMModuleRef kit_read(LLVMContextRef context)
     LLVMMemoryBufferRef memory = LLVMCreateMemoryBufferWithMemoryRange(bytes, (size_t)(end - bytes), "kit", false);
     LLVMModuleRef module = NULL;
 
-    if (LLVMParseBitcodeInContext2(context, memory, &module) != 0) {
-        module = NULL;
+    if (LLVMGetBitcodeModuleInContext2(context, memory, &module) != 0) {
+        LLVMDisposeMemoryBuffer(memory);
+        return NULL;
     }
-    LLVMDisposeMemoryBuffer(memory);
-    return module;
+    return module; /* which has the buffer now */
 }
 
 static void copy_attribute(LLVMValueRef from, LLVMValueRef to, const char *name)
@@ -97,23 +99,55 @@ static void set_types(struct writer *t)
     t->kit = LLVMFunctionType(LLVMVoidTypeInContext(t->context), pointers, KIT_SLOTS, false);
 }
 
-/* LLVM may call it where the module says nothing of it. */
+/* LLVM may call them where the module says nothing of it. */
+static const char *const library[] = { "memcpy", "memset" };
+
 static bool is_library(LLVMValueRef function)
 {
     size_t length;
     const char *const name = LLVMGetValueName2(function, &length);
 
-    return strcmp(name, "memcpy") == 0 || strcmp(name, "memset") == 0;
-}
-
-/* Functions of the kit are only there to be written into the unit's. */
-static void hide_kit(LLVMModuleRef module)
-{
-    for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f)) {
-        if (!LLVMIsDeclaration(f) && !is_library(f)) {
-            LLVMSetLinkage(f, LLVMInternalLinkage);
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(library); i++) {
+        if (strcmp(name, library[i]) == 0) {
+            return true;
         }
     }
+    return false;
+}
+
+/* Functions that have a body are of this linkage, those for which `spared` holds as they were. */
+static void set_linkage(LLVMModuleRef module, LLVMLinkage linkage, bool (*spared)(LLVMValueRef function))
+{
+    for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f)) {
+        if (!LLVMIsDeclaration(f) && !spared(f)) {
+            LLVMSetLinkage(f, linkage);
+        }
+    }
+}
+
+static bool is_taken_anyway(LLVMValueRef function)
+{
+    return is_library(function) || LLVMGetLinkage(function) == LLVMInternalLinkage;
+}
+
+static bool is_seen(LLVMValueRef function)
+{
+    size_t length;
+
+    return is_library(function) || strcmp(LLVMGetValueName2(function, &length), UNIT_NAME) == 0;
+}
+
+/* Takes what the unit calls of the kit, and what that calls, into its module. False: no memory. */
+static bool take_kit(struct writer *t)
+{
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(library); i++) {
+        (void)write_kit_function(t, library[i]);
+    }
+    set_linkage(t->from, LLVMLinkOnceODRLinkage, is_taken_anyway);
+    const bool taken = LLVMLinkModules2(t->module, t->from) == 0;
+    t->from = NULL; /* that is the end of it */
+    set_linkage(t->module, LLVMInternalLinkage, is_seen);
+    return taken;
 }
 
 static bool optimise(const struct writer *t)
@@ -133,7 +167,7 @@ static bool make_code(const struct writer *t, struct tier_code_bytes *out)
     bool made = LLVMTargetMachineEmitToMemoryBuffer(machine, t->module, LLVMObjectFile, &error, &object) == 0;
 
     if (made) {
-        made = object_link((const uint8_t *)LLVMGetBufferStart(object), LLVMGetBufferSize(object), "unit", out);
+        made = object_link((const uint8_t *)LLVMGetBufferStart(object), LLVMGetBufferSize(object), UNIT_NAME, out);
         LLVMDisposeMemoryBuffer(object);
     }
     LLVMDisposeMessage(error);
@@ -142,21 +176,23 @@ static bool make_code(const struct writer *t, struct tier_code_bytes *out)
 
 static bool write_module(struct writer *t, bool always)
 {
-    t->module = kit_read(t->context);
-    if (!t->module) {
+    t->from = kit_read(t->context);
+    if (!t->from) {
         return false;
     }
-    hide_kit(t->module);
+    t->module = LLVMModuleCreateWithNameInContext(UNIT_NAME, t->context);
+    LLVMSetTarget(t->module, LLVMGetTarget(t->from));
+    LLVMSetDataLayout(t->module, LLVMGetDataLayoutStr(t->from));
     t->builder = LLVMCreateBuilderInContext(t->context);
     set_types(t);
     const bool worth = write_unit(t) || always;
     LLVMDisposeBuilder(t->builder);
-    LLVMValueRef model = LLVMGetNamedFunction(t->module, "v_MOV");
+    LLVMValueRef model = LLVMGetNamedFunction(t->from, "v_MOV");
     copy_attribute(model, t->function, "target-cpu");
     copy_attribute(model, t->function, "target-features");
     copy_attribute(model, t->function, "prefer-vector-width");
     copy_attribute(model, t->function, "min-legal-vector-width");
-    return worth && LLVMVerifyModule(t->module, LLVMReturnStatusAction, NULL) == 0 && optimise(t);
+    return worth && take_kit(t) && LLVMVerifyModule(t->module, LLVMReturnStatusAction, NULL) == 0 && optimise(t);
 }
 
 /* Registers that the instructions name; false: the interpreter does too much of them. */
@@ -194,6 +230,9 @@ bool translate_unit(const struct tier_unit *unit, bool always, struct tier_code_
     t.context = LLVMContextCreate();
     const bool made = write_module(&t, always) && make_code(&t, out);
     out->ends = t.ends;
+    if (t.from) {
+        LLVMDisposeModule(t.from);
+    }
     if (t.module) {
         LLVMDisposeModule(t.module);
     }

@@ -359,7 +359,7 @@ bool write_unit(struct writer *t)
     LLVMTypeRef type = LLVMFunctionType(LLVMVoidTypeInContext(t->context), types, 4, false);
     struct blocks s = { .t = t };
 
-    t->function = LLVMAddFunction(t->module, "unit", type);
+    t->function = LLVMAddFunction(t->module, UNIT_NAME, type);
     t->x = LLVMGetParam(t->function, 0);
     t->head = LLVMGetParam(t->function, 1);
     t->turn = LLVMGetParam(t->function, 2);

@@ -99,10 +99,21 @@ LLVMValueRef write_call(const struct writer *t, size_t which, LLVMTypeRef result
     return LLVMBuildCall2(t->builder, LLVMFunctionType(result, types, count, false), callee, arguments, count, "");
 }
 
-LLVMValueRef write_kit(const struct writer *t, const char *name, LLVMValueRef *arguments, uint32_t count)
+LLVMValueRef write_kit_function(const struct writer *t, const char *name)
 {
     LLVMValueRef function = LLVMGetNamedFunction(t->module, name);
 
+    if (!function) {
+        LLVMValueRef kit = LLVMGetNamedFunction(t->from, name);
+        function = LLVMAddFunction(t->module, name, LLVMGlobalGetValueType(kit));
+        LLVMSetFunctionCallConv(function, LLVMGetFunctionCallConv(kit));
+    }
+    return function;
+}
+
+LLVMValueRef write_kit(const struct writer *t, const char *name, LLVMValueRef *arguments, uint32_t count)
+{
+    LLVMValueRef function = write_kit_function(t, name);
     LLVMValueRef call = LLVMBuildCall2(t->builder, LLVMGlobalGetValueType(function), function, arguments, count, "");
 
     LLVMSetInstructionCallConv(call, LLVMGetFunctionCallConv(function));

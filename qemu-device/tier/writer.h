@@ -13,7 +13,8 @@
 
 #define KIT_SLOTS 8u /* arguments of a function of the kit: low and high words of d, a, b, c */
 #define WRITE_ARGUMENTS 5u
-#define GROUP_ROWS 16u /* loads and stores of a group */
+#define UNIT_NAME "unit" /* of the function that is entered */
+#define GROUP_ROWS 16u   /* loads and stores of a group */
 
 struct writer {
     const struct tier_unit *unit;
@@ -22,6 +23,7 @@ struct writer {
     bool permutes; /* the host picks words out of two such registers, and stores lanes wherever they lie */
     LLVMContextRef context;
     LLVMModuleRef module;
+    LLVMModuleRef from; /* the kit: what is called of it becomes part of the module at the end */
     LLVMBuilderRef builder;
     LLVMValueRef function;
     LLVMTypeRef i1, i16, i32, i64, ptr, lanes, mask, kit;
@@ -62,7 +64,9 @@ LLVMValueRef write_both(const struct writer *t, LLVMValueRef a, LLVMValueRef b);
 /* One of struct tier_calls, of at most WRITE_ARGUMENTS. */
 LLVMValueRef write_call(const struct writer *t, size_t which, LLVMTypeRef result, LLVMValueRef *arguments,
                         uint32_t count);
-/* A function of the kit, by its name. */
+/* A function of the kit, by its name, as the module knows it. */
+LLVMValueRef write_kit_function(const struct writer *t, const char *name);
+/* A call of one. */
 LLVMValueRef write_kit(const struct writer *t, const char *name, LLVMValueRef *arguments, uint32_t count);
 /* One of LLVM's own, "llvm.ctpop", for these types. */
 LLVMValueRef write_intrinsic(const struct writer *t, const char *name, LLVMTypeRef *types, uint32_t type_count,
