@@ -512,6 +512,57 @@ static void gives_up_rights(void **state)
     free(code);
 }
 
+/* Processes whose parent it is, and how many of these run: they are there though they have ended, until it waits. */
+static uint32_t count_children(pid_t parent, uint32_t *run)
+{
+    DIR *const all_processes = opendir("/proc");
+    uint32_t count = 0;
+
+    assert_non_null(all_processes);
+    *run = 0;
+    for (struct dirent *entry; (entry = readdir(all_processes));) {
+        char path[sizeof(entry->d_name) + 16], program[64], state = '\0';
+        int of = 0;
+        snprintf(path, sizeof(path), "/proc/%s/stat", entry->d_name);
+        FILE *const file = fopen(path, "r");
+        if (!file) {
+            continue; /* none, or gone meanwhile */
+        }
+        if (fscanf(file, "%*d (%63[^)]) %c %d", program, &state, &of) == 3 && of == parent) {
+            count++;
+            *run += state != 'Z';
+        }
+        fclose(file);
+    }
+    closedir(all_processes);
+    return count;
+}
+
+/* So nobody else has the number of a process that is killed, whatever it has answered. */
+static void ends_processes(void **state)
+{
+    uint8_t *const code = malloc(TIER_MAX_CODE);
+    uint32_t bytes, run;
+    pid_t pid;
+
+    (void)state;
+    assert_non_null(code);
+    const int socket = translator_start(MODULE, &pid);
+    for (uint32_t n = 1; n <= TIER_MOST_MADE + 2; n++) {
+        assert_int_equal(ask_unit(socket, &all.unit, false, code, &bytes), TIER_MADE);
+        each_entry(flip_last_bit); /* it is made again */
+        assert_int_equal(count_children(pid, &run), n < TIER_MOST_MADE ? n : TIER_MOST_MADE);
+        assert_true(run <= 1);
+    }
+    for (uint32_t wait = 0; run != 0; wait++) {
+        assert_true(wait < 5000);
+        nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
+        (void)count_children(pid, &run);
+    }
+    close(socket);
+    free(code);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -526,6 +577,7 @@ int main(void)
         { "requests that are none are told so", requests_that_are_none, clean, NULL, NULL },
         { "a module that is not there is told", without_a_module, clean, NULL, NULL },
         { "loops that make no sense end nothing", hostile_loops, clean, NULL, NULL },
+        { "each of its processes is killed, and waited for later", ends_processes, clean, NULL, NULL },
         { "the program gives up rights, and all calls but some", gives_up_rights, clean, NULL, NULL },
     };
 

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -96,10 +97,27 @@ static void become_failed(struct making *making)
     making->answer = (struct tier_answer){ .result = TIER_FAILED };
 }
 
+/*
+ * Ends the process, which may be there for ever, whatever it has answered. Nobody else gets its number before it is
+ * waited for. That takes no time when it has ended, so others end in between.
+ */
+static void end_process(const struct making *making)
+{
+    static pid_t ending[TIER_MOST_MADE];
+    static size_t next;
+
+    close(making->from);
+    (void)syscall(SYS_tgkill, making->pid, making->pid, SIGKILL);
+    if (ending[next] != 0) {
+        (void)waitpid(ending[next], NULL, 0);
+    }
+    ending[next] = making->pid;
+    next = (next + 1) % TIER_MOST_MADE;
+}
+
 void make_abandon(struct making *making)
 {
-    close(making->from);
-    (void)syscall(SYS_tgkill, making->pid, making->pid, SIGKILL); /* it may be there for ever */
+    end_process(making);
     become_failed(making);
 }
 
@@ -152,7 +170,7 @@ bool make_go_on(struct making *making)
             return true;
         }
     }
-    close(making->from);
+    end_process(making);
     return true;
 }
 
@@ -188,7 +206,7 @@ bool make_begin(struct making *making, const char *module, const struct tier_uni
     *making = (struct making){ .unit = unit };
     if (!tried) {
         tried = true;
-        (void)signal(SIGCHLD, SIG_IGN); /* nobody asks how the processes of loops have ended */
+        (void)signal(SIGCHLD, SIG_DFL); /* end_process() waits for those of loops, also where nobody did before */
         loaded = load(module);
     }
     if (!loaded) {
