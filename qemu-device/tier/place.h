@@ -21,6 +21,7 @@ struct kit_place {
 #define KIT_MOST_BEHIND 0x7fffff00u /* bytes of an offset, or from the begin of a window: no negative numbers */
 
 #define KIT_MOST_WORDS 4u /* of a lane's load or store */
+#define KIT_ALIGN 64u     /* bytes of a line of the host, which a register of 16 lanes fills */
 
 /* Lanes of a pass that load or store: lane i at base + the offset that its words make. */
 struct kit_lanes {
@@ -65,7 +66,8 @@ struct kit_apart {
 
 /* What a pass stores when its unit has come to its end. */
 struct kit_store {
-    uint8_t *host[PPU_LANES]; /* of each lane, or of the first of each chunk when they lie in rows */
+    /* A line of the host's cache begins with the place of each lane, or of each chunk's first when they lie in rows. */
+    _Alignas(KIT_ALIGN) uint8_t *host[PPU_LANES];
     uint32_t value[KIT_MOST_WORDS][PPU_LANES];
     uint32_t set;
     uint32_t in_rows;

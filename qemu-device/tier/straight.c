@@ -119,7 +119,10 @@ static void look_ahead(struct straight *s)
 
 static LLVMValueRef variable(const struct straight *s, uint64_t bytes)
 {
-    return LLVMBuildAlloca(s->t->builder, LLVMArrayType2(s->t->i64, (bytes + 7) / 8), "");
+    LLVMValueRef place = LLVMBuildAlloca(s->t->builder, LLVMArrayType2(s->t->i64, (bytes + 7) / 8), "");
+
+    LLVMSetAlignment(place, KIT_ALIGN);
+    return place;
 }
 
 static void make_variables(struct straight *s)

@@ -700,14 +700,32 @@ static void store_rows(struct straight *s, uint32_t n, const struct lies *lies)
     }
 }
 
+/* The host stores lanes wherever they lie. */
+static bool scatters(const struct straight *s, uint32_t n)
+{
+    const uint32_t bytes = ppu_width_bytes(straight_insn(s, n)->width);
+
+    return s->t->permutes && (bytes == sizeof(uint32_t) || bytes == sizeof(uint64_t));
+}
+
+/* In shared memory it does so by distances of 32 bits from its begin, in half the time that pointers take. */
+static bool keeps_distances(const struct straight *s, uint32_t n)
+{
+    return straight_is_shared(s, n) && scatters(s, n);
+}
+
 /* Where the lanes of a chunk store. */
-static void keep_lanes(const struct straight *s, const struct gather_group *g, uint32_t chunk, LLVMValueRef kept)
+static void keep_lanes(const struct straight *s, uint32_t n, const struct gather_group *g, uint32_t chunk,
+                       LLVMValueRef kept)
 {
     const struct writer *const t = s->t;
     LLVMTypeRef longs = LLVMVectorType(t->i64, TIER_CHUNK);
-    LLVMValueRef at = write_behind(t, g->window.near, LLVMBuildZExt(t->builder, g->sum, longs, ""));
     const uint64_t to = offsetof(struct kit_store, host) + chunk * TIER_CHUNK * sizeof(uint8_t *);
+    LLVMValueRef at = g->sum;
 
+    if (!keeps_distances(s, n)) {
+        at = write_behind(t, g->window.near, LLVMBuildZExt(t->builder, at, longs, ""));
+    }
     write_store(t, at, write_field(t, kept, to));
 }
 
@@ -735,7 +753,7 @@ static void keep_shared(struct straight *s, uint32_t n, LLVMValueRef kept)
     write_at(t, wherever);
     same_unless(&s->same, gather_look(&a, &window, &pass));
     for (uint32_t i = 0; i < STRAIGHT_CHUNKS; i++) {
-        keep_lanes(s, &pass.group[i], i, kept);
+        keep_lanes(s, n, &pass.group[i], i, kept);
     }
     write_store(t, write_i32(t, 0), write_field(t, kept, offsetof(struct kit_store, in_rows)));
     LLVMBuildBr(t->builder, on);
@@ -816,6 +834,19 @@ static void commit_rows(const struct straight *s, uint32_t n, LLVMValueRef kept,
     }
 }
 
+/* Where the lanes of a chunk were kept to store. */
+static LLVMValueRef kept_places(const struct straight *s, uint32_t n, LLVMValueRef kept, uint32_t chunk)
+{
+    const struct writer *const t = s->t;
+    LLVMTypeRef pointers = LLVMVectorType(t->ptr, TIER_CHUNK), longs = LLVMVectorType(t->i64, TIER_CHUNK);
+    LLVMValueRef from = write_field(t, kept, offsetof(struct kit_store, host) + chunk * TIER_CHUNK * sizeof(uint8_t *));
+
+    if (!keeps_distances(s, n)) {
+        return write_load(t, pointers, from);
+    }
+    return write_behind(t, s->shared, LLVMBuildSExt(t->builder, write_load(t, t->lanes, from), longs, ""));
+}
+
 /* Each lane for itself, the first first, by a store of the host's. */
 static void scatter_lanes(const struct straight *s, uint32_t n, LLVMValueRef kept, LLVMValueRef set)
 {
@@ -829,15 +860,13 @@ static void scatter_lanes(const struct straight *s, uint32_t n, LLVMValueRef kep
         shift[i] = write_i64(t, 32);
     }
     for (uint32_t i = 0; i < STRAIGHT_CHUNKS; i++) {
-        const uint64_t to = offsetof(struct kit_store, host) + i * TIER_CHUNK * sizeof(uint8_t *);
         LLVMValueRef value = kept_word(s, kept, 0, i);
         if (words == 2) {
             LLVMValueRef high = LLVMBuildZExt(t->builder, kept_word(s, kept, 1, i), longs, "");
             high = LLVMBuildShl(t->builder, high, LLVMConstVector(shift, TIER_CHUNK), "");
             value = LLVMBuildOr(t->builder, LLVMBuildZExt(t->builder, value, longs, ""), high, "");
         }
-        LLVMValueRef arguments[4] = { value, write_load(t, pointers, write_field(t, kept, to)), write_i32(t, 4),
-                                      set_of_chunk(s, set, i) };
+        LLVMValueRef arguments[4] = { value, kept_places(s, n, kept, i), write_i32(t, 4), set_of_chunk(s, set, i) };
         write_intrinsic(t, "llvm.masked.scatter", types, 2, arguments, 4);
     }
 }
@@ -847,7 +876,7 @@ static void commit_lanes(const struct straight *s, uint32_t n, LLVMValueRef kept
     const uint32_t bytes = ppu_width_bytes(straight_insn(s, n)->width);
     LLVMValueRef arguments[] = { kept, write_i32(s->t, bytes) };
 
-    if (s->t->permutes && (bytes == sizeof(uint32_t) || bytes == sizeof(uint64_t))) {
+    if (scatters(s, n)) {
         scatter_lanes(s, n, kept, set);
     } else {
         write_kit(s->t, "kit_store_lanes", arguments, 2);
