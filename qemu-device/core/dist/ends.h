@@ -9,7 +9,7 @@
 #include "qemu-device/core/dist/cta.h"
 
 /* CTAs that have ended on an SM, and what was counted for each. */
-#define DIST_ENDS 16u
+#define DIST_ENDS 32u
 
 struct dist_ends {
     uint32_t held;

@@ -13,7 +13,7 @@
 #include "qemu-device/core/sm/token_queue.h"
 #include "qemu-device/core/sm/whole.h"
 
-#define MOST_INSNS 1024u  /* of a lot of several: others shall have their part of a grid's end */
+#define MOST_INSNS 4096u  /* of a lot of several: others shall have their part of a grid's end */
 #define SHORT_INSNS 4096u /* warp instructions of a CTA that is short, at most */
 #define PATIENCE 4u       /* times what the CTAs of an SM may have to execute, which others wait for them to end */
 

@@ -12,7 +12,7 @@
 struct dist_task;
 struct sm;
 
-#define SM_LOT_CTAS 8u
+#define SM_LOT_CTAS 32u
 
 /* CTAs of one task that were taken at once. Each has room, as if the SM had nothing else. */
 struct sm_lot {
