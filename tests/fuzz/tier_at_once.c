@@ -51,8 +51,12 @@ bool tier_at_once_works(void)
     return works;
 }
 
-/* Enters the code of the head's entry, and counts what it does. */
-static void enter(struct exec *x, const struct code_insn *head, struct tier_turn *turn, const struct tier_calls *calls)
+/*
+ * Enters the code of the head's entry, and counts what it does. The sanitizer of function pointers would read what
+ * stands before the code, which may be the first of its page.
+ */
+__attribute__((no_sanitize("function"))) static void enter(struct exec *x, const struct code_insn *head,
+                                                           struct tier_turn *turn, const struct tier_calls *calls)
 {
     const struct tier_entry *const entry = tier_head_at(x->sm->heads, head)->entry;
     const uint32_t before = turn->done;
