@@ -110,7 +110,7 @@ static uint32_t run_lots(struct sm *sm, struct sm_lot *lot, uint32_t budget)
 
 uint32_t sm_run_lots(struct sm *sm, uint32_t budget)
 {
-    struct sm_lot lot = { .count = 0 };
+    struct sm_lot lot;
 
     if (!may_begin(sm) || !(sm->program.straight.ends || is_short(sm)) ||
         __atomic_load_n(&sm->has_work, __ATOMIC_SEQ_CST) == 0) {
