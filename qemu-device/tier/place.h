@@ -66,8 +66,12 @@ struct kit_apart {
 
 /* What a pass stores when its unit has come to its end. */
 struct kit_store {
-    /* A line of the host's cache begins with the place of each lane, or of each chunk's first when they lie in rows. */
-    _Alignas(KIT_ALIGN) uint8_t *host[PPU_LANES];
+    union { /* a line of the host's cache begins here */
+        /* They say where each lane stores, or the first of each chunk when they lie in rows. */
+        _Alignas(KIT_ALIGN) uint8_t *host[PPU_LANES];
+        /* They say so from the begin of shared memory, where the host stores lanes wherever they lie. */
+        uint32_t distance[PPU_LANES];
+    };
     uint32_t value[KIT_MOST_WORDS][PPU_LANES];
     uint32_t set;
     uint32_t in_rows;

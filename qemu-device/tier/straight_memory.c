@@ -676,13 +676,18 @@ static void keep_values(struct straight *s, uint32_t n, LLVMValueRef kept)
     }
 }
 
+/* Where a chunk's part of the places is, of lanes that have so many bytes each. */
+static LLVMValueRef kept_chunk(const struct straight *s, LLVMValueRef kept, uint32_t chunk, uint64_t bytes)
+{
+    return write_field(s->t, kept, offsetof(struct kit_store, host) + chunk * TIER_CHUNK * bytes);
+}
+
 static void keep_rows(const struct straight *s, const struct lies *lies, LLVMValueRef kept)
 {
     const struct writer *const t = s->t;
 
     for (uint32_t i = 0; i < STRAIGHT_CHUNKS; i++) {
-        const uint64_t at = i * TIER_CHUNK * sizeof(uint8_t *);
-        write_store(t, lies->host[i], write_field(t, kept, offsetof(struct kit_store, host) + at));
+        write_store(t, lies->host[i], kept_chunk(s, kept, i, sizeof(uint8_t *)));
     }
     write_store(t, write_i32(t, 1), write_field(t, kept, offsetof(struct kit_store, in_rows)));
 }
@@ -720,13 +725,13 @@ static void keep_lanes(const struct straight *s, uint32_t n, const struct gather
 {
     const struct writer *const t = s->t;
     LLVMTypeRef longs = LLVMVectorType(t->i64, TIER_CHUNK);
-    const uint64_t to = offsetof(struct kit_store, host) + chunk * TIER_CHUNK * sizeof(uint8_t *);
-    LLVMValueRef at = g->sum;
 
-    if (!keeps_distances(s, n)) {
-        at = write_behind(t, g->window.near, LLVMBuildZExt(t->builder, at, longs, ""));
+    if (keeps_distances(s, n)) {
+        write_store(t, g->sum, kept_chunk(s, kept, chunk, sizeof(uint32_t)));
+        return;
     }
-    write_store(t, at, write_field(t, kept, to));
+    LLVMValueRef at = write_behind(t, g->window.near, LLVMBuildZExt(t->builder, g->sum, longs, ""));
+    write_store(t, at, kept_chunk(s, kept, chunk, sizeof(uint8_t *)));
 }
 
 /* Finds where the pass stores to shared memory: chunks in rows, or lanes wherever. */
@@ -825,8 +830,7 @@ static void commit_rows(const struct straight *s, uint32_t n, LLVMValueRef kept,
 
     for (uint32_t i = 0; i < STRAIGHT_CHUNKS; i++) {
         LLVMValueRef words[KIT_MOST_WORDS];
-        LLVMValueRef host = write_load(
-            t, t->ptr, write_field(t, kept, offsetof(struct kit_store, host) + i * TIER_CHUNK * sizeof(uint8_t *)));
+        LLVMValueRef host = write_load(t, t->ptr, kept_chunk(s, kept, i, sizeof(uint8_t *)));
         for (uint32_t word = 0; word < insn->wd; word++) {
             words[word] = kept_word(s, kept, word, i);
         }
@@ -839,12 +843,12 @@ static LLVMValueRef kept_places(const struct straight *s, uint32_t n, LLVMValueR
 {
     const struct writer *const t = s->t;
     LLVMTypeRef pointers = LLVMVectorType(t->ptr, TIER_CHUNK), longs = LLVMVectorType(t->i64, TIER_CHUNK);
-    LLVMValueRef from = write_field(t, kept, offsetof(struct kit_store, host) + chunk * TIER_CHUNK * sizeof(uint8_t *));
 
     if (!keeps_distances(s, n)) {
-        return write_load(t, pointers, from);
+        return write_load(t, pointers, kept_chunk(s, kept, chunk, sizeof(uint8_t *)));
     }
-    return write_behind(t, s->shared, LLVMBuildSExt(t->builder, write_load(t, t->lanes, from), longs, ""));
+    LLVMValueRef distances = write_load(t, t->lanes, kept_chunk(s, kept, chunk, sizeof(uint32_t)));
+    return write_behind(t, s->shared, LLVMBuildSExt(t->builder, distances, longs, ""));
 }
 
 /* Each lane for itself, the first first, by a store of the host's. */
