@@ -340,6 +340,33 @@ def beside_pocl(scratch):
 
 
 @in_scratch
+def in_full_mode(scratch):
+    scratch.write("program", NO_HANG.replace('print("".join', 'sys.stdout.write("".join').replace(', end=""', "").replace(
+        "for name in chosen:", 'print(*sys.argv[1:], flush=True)\nfor name in chosen:', 1))
+    scratch.run("pipes")
+    done = scratch.run("--full", "--minutes", "0.03", "brute")
+    assert done.returncode in (0, 1) and done.stdout.count("math_brute_force") < 12, done
+    done = scratch.run("--full")
+    assert done.returncode == 1 and "ok     math_brute_force good, half: passed" in done.stdout, done
+    assert re.search(r"FAIL   math_brute_force crash, float: failed \(\d+ s\): killed by SIGSEGV", done.stdout), done
+    assert "ok     conversions good, all: passed" in done.stdout and "pipes" not in done.stdout, done
+    row = r"^\| good +\| \d+ +\| \d+ +\| \d+ +\|$"
+    for kept in (True, False):  # a fresh checkout has the page alone
+        page = scratch.page.read_text()
+        full = page.split("## In full mode")[1].split("## In the guest")[0]
+        assert re.search(row, full, re.MULTILINE) and "Of 12 parts 3 passed, 6 failed, 3 did not apply, and 0 did not run" in (
+            full.replace("\n", " ")), full
+        assert "- `crash` double: killed by SIGSEGV" in full and re.search(r"^\| absent +\| n/a ", full, re.MULTILINE), full
+        assert re.search(r"^\| pipes +\| 4 ", page, re.MULTILINE) and "- pipes: `crash`" in page.split("## In the guest")[1], page
+        if not kept:
+            Path(scratch.folder, "build/full-results.json").unlink()
+        done = scratch.run("--full", "brute")
+        log = Path(scratch.folder, "build/math_brute_force-full.log").read_text()
+        assert "good" not in done.stdout and "absent" not in done.stdout and done.stdout.count("crash") == 3, done
+        assert re.match(r"-d -f (bad|crash)\n", log), log
+
+
+@in_scratch
 def in_guest(scratch):
     scratch.write("program", NO_HANG)
     scratch.run("pipes")
@@ -376,6 +403,7 @@ tap.main([
     ("times are told beside pocl's, of what passes on both", beside_pocl),
     ("times of some subtests are told with their names", some_beside_pocl),
     ("a subtest that pocl does not end is told apart", unended_on_pocl),
+    ("what has a short mode runs whole, part by part, and goes on later", in_full_mode),
     ("what runs in the guest has results of its own, and a part of the document", in_guest),
     ("a program that does not start fails with all its subtests", does_not_start),
 ])

@@ -79,6 +79,10 @@ opencl-programs: $(BUILD)/opencl/ppu.icd $(QEMU) firmware ## run OpenCL programs
 cts: $(BUILD)/opencl/ppu.icd $(QEMU) firmware ## run OpenCL's conformance suite that lies in CTS=folder (T='words': some tests of it, MINUTES=: for each at most, LEFT=1: what did not pass, POCL=1: times beside pocl's too, POCL='subtests': only these times)
 	$(Q)tests/opencl/conformance $(if $(MINUTES),--minutes $(MINUTES)) $(if $(LEFT),--left) $(if $(filter-out 1,$(POCL)),--compare '$(POCL)',$(if $(POCL),--pocl)) $(if $(CTS),$(CTS) $(T))
 
+.PHONY: cts-full
+cts-full: $(BUILD)/opencl/ppu.icd $(QEMU) firmware ## run with all inputs what cts runs in a short mode, about a day, and go on with that (CTS=folder, T='words': some of it, MINUTES=: until then)
+	$(Q)tests/opencl/conformance --full $(if $(MINUTES),--minutes $(MINUTES)) $(if $(CTS),$(CTS) $(T))
+
 .PHONY: cts-guest
 cts-guest: $(BUILD)/opencl/ppu.icd $(GUEST_READY) guest-opencl ## run a shorter list of OpenCL's conformance suite in the guest (CTS=folder, T='words': some tests of it)
 	$(Q)tests/opencl/conformance --guest $(if $(CTS),$(CTS) $(T))
