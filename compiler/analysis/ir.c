@@ -180,6 +180,13 @@ void ir_each_instruction(LLVMValueRef function, void (*visit)(LLVMValueRef insn,
     }
 }
 
+LLVMValueRef ir_pointer_of(LLVMValueRef insn)
+{
+    return ir_is_instruction(insn, LLVMLoad)    ? LLVMGetOperand(insn, 0)
+           : ir_is_instruction(insn, LLVMStore) ? LLVMGetOperand(insn, 1)
+                                                : NULL;
+}
+
 uint32_t ir_pointer_space(LLVMValueRef pointer)
 {
     return LLVMGetPointerAddressSpace(LLVMTypeOf(pointer));

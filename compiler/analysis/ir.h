@@ -63,6 +63,8 @@ bool ir_may_be_guarded(LLVMValueRef insn);
 #define IR_MOST_GUARDED 10u
 /* Visits each instruction of the function; the visitor may replace or remove the one it is given. */
 void ir_each_instruction(LLVMValueRef function, void (*visit)(LLVMValueRef insn, void *opaque), void *opaque);
+/* The pointer that a load or store goes through, NULL: it is neither. */
+LLVMValueRef ir_pointer_of(LLVMValueRef insn);
 uint32_t ir_pointer_space(LLVMValueRef pointer);
 /* The memory an access through the pointer reaches. */
 enum ir_memory ir_memory_of(LLVMValueRef pointer);

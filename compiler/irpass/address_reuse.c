@@ -62,13 +62,6 @@ struct near {
     uint32_t count;
 };
 
-static LLVMValueRef pointer_of(LLVMValueRef insn)
-{
-    return ir_is_instruction(insn, LLVMLoad)    ? LLVMGetOperand(insn, 0)
-           : ir_is_instruction(insn, LLVMStore) ? LLVMGetOperand(insn, 1)
-                                                : NULL;
-}
-
 static bool is_near(int64_t step)
 {
     return step <= MOST_STEP && step >= -MOST_STEP;
@@ -109,7 +102,7 @@ static void step_from(const struct near *n, const struct known *known, LLVMValue
 
 static void look_at(struct near *n, LLVMValueRef insn, uint32_t block)
 {
-    LLVMValueRef pointer = pointer_of(insn);
+    LLVMValueRef pointer = ir_pointer_of(insn);
     int64_t step;
 
     if (!pointer || !ir_is_instruction(pointer, LLVMGetElementPtr)) {

@@ -14,6 +14,7 @@
 #include "compiler/irpass/distribute_products.h"
 #include "compiler/irpass/duplicate_ends.h"
 #include "compiler/irpass/hoist_launch.h"
+#include "compiler/irpass/hoist_uniform.h"
 #include "compiler/irpass/id_ranges.h"
 #include "compiler/irpass/keep_variables.h"
 #include "compiler/irpass/kernel_wrapper.h"

@@ -182,18 +182,11 @@ static LLVMMetadataRef scope_of(const struct scopes *s, uint32_t argument)
     return text_node(s->compilation, name, s->domain);
 }
 
-static LLVMValueRef pointer_of(LLVMValueRef insn)
-{
-    return ir_is_instruction(insn, LLVMLoad)    ? LLVMGetOperand(insn, 0)
-           : ir_is_instruction(insn, LLVMStore) ? LLVMGetOperand(insn, 1)
-                                                : NULL;
-}
-
 /* What a load or store reaches behind the argument that its pointer is made from. */
 static struct access_span span_of(const struct scopes *s, LLVMValueRef insn, uint32_t argument)
 {
     LLVMTypeRef type = LLVMTypeOf(ir_is_instruction(insn, LLVMStore) ? LLVMGetOperand(insn, 0) : insn);
-    const struct affine address = affine_of(s->compilation, pointer_of(insn));
+    const struct affine address = affine_of(s->compilation, ir_pointer_of(insn));
 
     if (address.root != LLVMGetParam(s->kernel, argument)) {
         return (struct access_span){ -ACCESS_SPAN_FAR, ACCESS_SPAN_FAR };
@@ -271,7 +264,7 @@ static void set_all_scopes(struct compilation *compilation, LLVMValueRef kernel)
 
     for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(kernel); b; b = LLVMGetNextBasicBlock(b)) {
         for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i)) {
-            LLVMValueRef pointer = pointer_of(i);
+            LLVMValueRef pointer = ir_pointer_of(i);
             uint32_t argument = pointer ? argument_behind(kernel, affine_root(pointer)) : UINT32_MAX;
             if (argument != UINT32_MAX) {
                 set_scopes(&s, i, argument);
@@ -429,8 +422,8 @@ bool alias_may_overlap(struct compilation *compilation, const struct alias_acces
 {
     struct reach reach;
 
-    if (spaces_are_disjoint(pointer_of(a->insn), pointer_of(b->insn)) || scopes_part(compilation, a->insn, b->insn) ||
-        scopes_part(compilation, b->insn, a->insn)) {
+    if (spaces_are_disjoint(ir_pointer_of(a->insn), ir_pointer_of(b->insn)) ||
+        scopes_part(compilation, a->insn, b->insn) || scopes_part(compilation, b->insn, a->insn)) {
         return false;
     }
     if (!difference(compilation, &a->address, &b->address, &reach)) {

@@ -337,6 +337,7 @@ int main(void)
         TEST("distribute_products", "distribute-products: turns at constant distances"),
         TEST("id_ranges", "id-ranges: a loop over the items of a work-group"),
         TEST("hoist_launch", "hoist-launch: a loop whose step is the size of the grid"),
+        TEST("hoist_uniform", "hoist-uniform: addresses of the whole warp"),
         TEST("strength_reduce", "strength-reduce: pointers"),
         TEST("loop_offsets", "strength-reduce: offsets of lanes"),
         TEST("yield", "yield-wait-loops: critical sections [E8]"),
