@@ -36,6 +36,11 @@
 BYTES_OF_FILE(kit_v3, KIT_V3_FILE);
 BYTES_OF_FILE(kit_v4, KIT_V4_FILE);
 
+/* How hard LLVM looks for better code. Programs of the fuzz target run once, and have it look least. */
+#ifndef TIER_CODEGEN_LEVEL
+#define TIER_CODEGEN_LEVEL LLVMCodeGenLevelDefault
+#endif
+
 static enum tier_level level;        /* of the kit */
 static LLVMTargetMachineRef machine; /* NULL: LLVM has none for this host */
 
@@ -51,7 +56,7 @@ bool translate_prepare(enum tier_level wanted)
     LLVMInitializeNativeAsmParser(); /* the kit has instructions of the host in it */
     if (level != TIER_LEVEL_NONE && LLVMGetTargetFromTriple(triple, &target, &error) == 0) {
         machine = LLVMCreateTargetMachine(target, triple, level == TIER_LEVEL_V4 ? "x86-64-v4" : "x86-64-v3", "",
-                                          LLVMCodeGenLevelDefault, LLVMRelocPIC, LLVMCodeModelSmall);
+                                          TIER_CODEGEN_LEVEL, LLVMRelocPIC, LLVMCodeModelSmall);
     }
     LLVMDisposeMessage(error);
     LLVMDisposeMessage(triple);
