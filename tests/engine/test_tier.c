@@ -561,6 +561,12 @@ static const char *const straight_kernels[] = {
            "@p0 ldg.b64 v20, [s0+v1+4]\n@!p0 mov v20, 1\n@!p0 mov v21, 2\nadd v2, v2, v3\nmad v4, v5, v6, v7\n"
            "xor v2, v2, v4\nmad v12, v13, v14, v15\nadd v2, v2, v12\nadd v2, v2, v10\nmad v16, v17, v18, v19\n"
            "xor v2, v2, v16\nadd v2, v2, v20\nxor v2, v2, v21\nstg.b32 v2, [s10+v0*4]\nexit\n",
+    /* one lane of a pass alone, whose words lie in two lines */
+    LINEAR
+    "and v1, v0, 31\nisetp.eq p0, v1, 15\nisetp.eq p1, v1, 8\nmov v2, 1\nmov v3, 2\n@p0 ldg.b64 v2, [s0+v0*8+4]\n"
+    "and v10, v0, 511\n@p0 ldg.b64 v4, [s0+v10*8+4]\n@p1 ldg.b128 v4, [s0+v0*16+116]\n"
+    "@p1 ldg.b128 v12, [s0+v10*16+116]\nadd v2, v2, v3\nmad v2, v4, v5, v2\n@!p1 mov v12, 7\nadd v2, v2, v12\n"
+    "stg.b32 v2, [s10+v0*4]\nexit\n",
     /* addresses of 64 bits, steps of all kinds, and what is not a row after all */
     LINEAR "mov v1, 0\nmov64 v2, v0\nmov s8, 4\nmov s9, 0\nmad64 v4, v2, s8, s0\nldg.b32 v6, [v4]\n"
            "add64 v8, v2, 5\nmul64 v8, v8, s8\nadd64 v8, v8, s0\nldg.b32 v7, [v8]\nsub64 v8, v8, 8\n"
