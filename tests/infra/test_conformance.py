@@ -347,7 +347,7 @@ def in_full_mode(scratch):
     done = scratch.run("--full", "--minutes", "0.03", "brute")
     assert done.returncode in (0, 1) and done.stdout.count("math_brute_force") < 12, done
     done = scratch.run("--full")
-    assert done.returncode == 1 and "ok     math_brute_force good, half: passed" in done.stdout, done
+    assert done.returncode == 1 and "ok     math_brute_force good, double: passed" in done.stdout, done
     assert re.search(r"FAIL   math_brute_force crash, float: failed \(\d+ s\): killed by SIGSEGV", done.stdout), done
     assert "ok     conversions good, all: passed" in done.stdout and "pipes" not in done.stdout, done
     row = r"^\| good +\| \d+ +\| \d+ +\| \d+ +\|$"
@@ -363,7 +363,7 @@ def in_full_mode(scratch):
         done = scratch.run("--full", "brute")
         log = Path(scratch.folder, "build/math_brute_force-full.log").read_text()
         assert "good" not in done.stdout and "absent" not in done.stdout and done.stdout.count("crash") == 3, done
-        assert re.match(r"-d -f (bad|crash)\n", log), log
+        assert re.match(r"-f -g -r (bad|crash)\n", log), log
 
 
 @in_scratch

@@ -80,7 +80,7 @@ cts: $(BUILD)/opencl/ppu.icd $(QEMU) firmware ## run OpenCL's conformance suite 
 	$(Q)tests/opencl/conformance $(if $(MINUTES),--minutes $(MINUTES)) $(if $(LEFT),--left) $(if $(filter-out 1,$(POCL)),--compare '$(POCL)',$(if $(POCL),--pocl)) $(if $(CTS),$(CTS) $(T))
 
 .PHONY: cts-full
-cts-full: $(BUILD)/opencl/ppu.icd $(QEMU) firmware ## run with all inputs what cts runs in a short mode, about a day, and go on with that (CTS=folder, T='words': some of it, MINUTES=: until then)
+cts-full: $(BUILD)/opencl/ppu.icd $(QEMU) firmware ## run with all inputs what cts runs in a short mode, a day or two, and go on with that (CTS=folder, T='words': some of it, MINUTES=: until then)
 	$(Q)tests/opencl/conformance --full $(if $(MINUTES),--minutes $(MINUTES)) $(if $(CTS),$(CTS) $(T))
 
 .PHONY: cts-guest
