@@ -360,7 +360,8 @@ size_t LLVMFuzzerCustomMutator(uint8_t *bytes, size_t count, size_t most, unsign
         return LLVMFuzzerMutate(bytes, count, most);
     }
     const size_t from = random_below(&random, 2) ? random_below(&random, (uint32_t)count + 1) : 0;
-    const size_t end = PPU_MIN(from + 32 + random_below(&random, PROGRAM_BYTES), most);
+    const size_t wanted = from + 32 + random_below(&random, PROGRAM_BYTES); /* PPU_MIN() would look twice */
+    const size_t end = PPU_MIN(wanted, most);
     for (size_t at = from; at < end; at++) {
         bytes[at] = (uint8_t)random_below(&random, 256);
     }
