@@ -791,12 +791,12 @@ static void versions_free(struct versions *v)
     }
 }
 
-/* Warps that have no registers of their own, and must end, go no further. */
-static void leave_unless_own(struct writer *t)
+/* Warps that have no registers of their own, and must end, go to another version. */
+static void need_registers(struct writer *t, LLVMBasicBlockRef otherwise)
 {
     LLVMBasicBlockRef own = write_block(t);
 
-    LLVMBuildCondBr(t->builder, is_whole(t), t->leave, own);
+    LLVMBuildCondBr(t->builder, is_whole(t), otherwise, own);
     write_at(t, own);
 }
 
@@ -823,14 +823,14 @@ static bool write_version(struct straight *s, LLVMBasicBlockRef fail)
 }
 
 /* Writes a version that goes to `otherwise` where it fails; returns whether it is there. */
-static bool write_one_of(struct writer *t, struct straight *s, bool leaves_unless_own, LLVMBasicBlockRef otherwise)
+static bool write_one_of(struct writer *t, struct straight *s, bool some_end, LLVMBasicBlockRef otherwise)
 {
     LLVMBasicBlockRef before = LLVMGetInsertBlock(t->builder), begin = write_block(t);
     LLVMValueRef jump = LLVMBuildBr(t->builder, begin);
 
     write_at(t, begin);
-    if (leaves_unless_own) {
-        leave_unless_own(t);
+    if (some_end && !s->ends) {
+        need_registers(t, otherwise);
     }
     if (write_version(s, otherwise)) {
         return true;
@@ -851,11 +851,14 @@ bool write_straight_unit(struct writer *t)
 {
     struct versions v = { .count = 0 };
     const bool written = versions_find(&v, t);
-    bool enough = !written;
+    bool enough = !written, some_end = false;
 
+    for (uint32_t i = 0; i < v.count; i++) {
+        some_end |= v.of[i]->ends;
+    }
     for (uint32_t i = 0; !enough && i < v.count; i++) {
         LLVMBasicBlockRef otherwise = write_block(t);
-        const bool is_there = write_one_of(t, v.of[i], t->ends && !v.of[i]->ends, otherwise);
+        const bool is_there = write_one_of(t, v.of[i], some_end, otherwise);
         t->ends = t->ends || (is_there && can_be_whole(v.of[i]));
         enough = t->unit->straight == TIER_ROWS && v.of[i]->in_place;
         write_at(t, otherwise);

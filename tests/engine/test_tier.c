@@ -1039,11 +1039,17 @@ static void beside_each_other(void **state)
     "ldp.b64 s0, [0]\nldp.b64 s2, [8]\nrdsr s4, %cta.x\nrdsr s5, %ntid.x\nrdsr v0, %tid\nmad v0, s4, s5, v0\n"
 #define FOLLOW_RUNS 50u
 
-/* Every warp is straight from begin to end; "l" is another one, whose threads end early. */
+/*
+ * Every warp is straight from begin to end; "l" is another one, whose threads end early. In "m" nobody stores before
+ * the second load: only a version of the translation that takes that for granted comes to the end.
+ */
 #define WHOLE                                                                                                        \
     ".kernel k\n.vregs 8\n" WHOLE_PARAMS "ldg.b32 v1, [s0+v0*4]\nadd v1, v1, v0\nstg.b32 v1, [s2+v0*4]\nexit\n"      \
     ".kernel l\n.vregs 12\n" WHOLE_PARAMS "isetp.geu p0, v0, 5000\n@p0 exit\nldg.b32 v1, [s0+v0*4]\nmul v1, v1, 3\n" \
-    "mov s8, 0x80000\nmov s9, 0\nadd64 s2, s2, s8\nstg.b32 v1, [s2+v0*4]\nexit\n"
+    "mov s8, 0x80000\nmov s9, 0\nadd64 s2, s2, s8\nstg.b32 v1, [s2+v0*4]\nexit\n"                                  \
+    ".kernel m\n.vregs 8\n" WHOLE_PARAMS "ldg.b32 v1, [s0+v0*4]\nand v1, v1, 0xfff\nisetp.gtu p0, v0, 0xffffff\n"   \
+    "ldg.b32 v2, [s0+v1*4]\nmul v2, v2, 3\n@p0 stg.b32 v2, [s2+v0*4]\nldg.b32 v3, [s0+v1*4+64]\n"                   \
+    "add v3, v3, v2\nstg.b32 v3, [s2+v0*4]\nexit\n"
 #define WHOLE_BYTES 0x100000u
 #define WHOLE_CTAS 60u
 #define WHOLE_THREADS 256u /* of each */
@@ -1107,16 +1113,16 @@ static void whole_beside(struct pair *p, uint32_t wave)
 
 static void whole_ctas(void **state)
 {
+    static const char *const names[] = { "k", "l", "m" };
     struct pair *p = *state;
 
     for (uint32_t wave = PPU_LANES; wave <= PPU_MAX_WAVE; wave *= 2) {
-        for (uint32_t i = 0; i < 2; i++) {
+        for (uint32_t i = 0; i < PPU_ARRAY_SIZE(names); i++) {
             const uint64_t before = sm_whole_ctas(p->tier->board->core);
-            const char *const kernel = i == 0 ? "k" : "l";
 
             whole_fill(p);
-            struct ppu_tmd plain = whole_prepare(p->plain, 0, kernel, wave, WHOLE_CTAS, DATA_VA + WHOLE_BYTES);
-            struct ppu_tmd tier = whole_prepare(p->tier, 0, kernel, wave, WHOLE_CTAS, DATA_VA + WHOLE_BYTES);
+            struct ppu_tmd plain = whole_prepare(p->plain, 0, names[i], wave, WHOLE_CTAS, DATA_VA + WHOLE_BYTES);
+            struct ppu_tmd tier = whole_prepare(p->tier, 0, names[i], wave, WHOLE_CTAS, DATA_VA + WHOLE_BYTES);
             rig_run_done(p->plain, &plain);
             rig_run_done(p->tier, &tier);
             are_alike(p);
