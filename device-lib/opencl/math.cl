@@ -116,6 +116,35 @@ static double pi_rest(double x, __private uint *quarter)
     return below_two - 0.5 * halves;
 }
 
+/* The series of the sine and the cosine of pi times a rest: what they leave out is below 2^-60. No lane branches. */
+static double sine_of_rest(double rest)
+{
+    const double x = PI * rest, z = x * x;
+    double sum = fma(z, 1.0 / 355687428096000, -1.0 / 1307674368000);
+
+    sum = fma(z, sum, 1.0 / 6227020800);
+    sum = fma(z, sum, -1.0 / 39916800);
+    sum = fma(z, sum, 1.0 / 362880);
+    sum = fma(z, sum, -1.0 / 5040);
+    sum = fma(z, sum, 1.0 / 120);
+    sum = fma(z, sum, -1.0 / 6);
+    return fma(x * z, sum, x);
+}
+
+static double cosine_of_rest(double rest)
+{
+    const double x = PI * rest, z = x * x;
+    double sum = fma(z, 1.0 / 20922789888000, -1.0 / 87178291200);
+
+    sum = fma(z, sum, 1.0 / 479001600);
+    sum = fma(z, sum, -1.0 / 3628800);
+    sum = fma(z, sum, 1.0 / 40320);
+    sum = fma(z, sum, -1.0 / 720);
+    sum = fma(z, sum, 1.0 / 24);
+    sum = fma(z, sum, -0.5);
+    return fma(z, sum, 1.0);
+}
+
 static double with_sign(double value, bool negative)
 {
     return negative ? -value : value;
@@ -125,7 +154,8 @@ static double with_sign(double value, bool negative)
 double BUILTIN sinpi(double x)
 {
     uint quarter;
-    double rest = pi_rest(x, &quarter), turn = (quarter & 1) != 0 ? cos(PI * rest) : sin(PI * rest);
+    const double rest = pi_rest(x, &quarter), sine = sine_of_rest(rest), cosine = cosine_of_rest(rest);
+    double turn = (quarter & 1) != 0 ? cosine : sine;
 
     turn = rest == 0 && (quarter & 1) == 0 ? 0.0 : with_sign(turn, quarter >= 2);
     return with_sign(turn, signbit(x));
@@ -134,7 +164,8 @@ double BUILTIN sinpi(double x)
 double BUILTIN cospi(double x)
 {
     uint quarter;
-    double rest = pi_rest(x, &quarter), turn = (quarter & 1) != 0 ? sin(PI * rest) : cos(PI * rest);
+    const double rest = pi_rest(x, &quarter), sine = sine_of_rest(rest), cosine = cosine_of_rest(rest);
+    const double turn = (quarter & 1) != 0 ? sine : cosine;
 
     return rest == 0 && (quarter & 1) != 0 ? 0.0 : with_sign(turn, quarter == 1 || quarter == 2);
 }
@@ -143,14 +174,12 @@ double BUILTIN cospi(double x)
 double BUILTIN tanpi(double x)
 {
     uint quarter;
-    double rest = pi_rest(x, &quarter), s = sin(PI * rest), c = cos(PI * rest), turn;
+    const double rest = pi_rest(x, &quarter), sine = sine_of_rest(rest), cosine = cosine_of_rest(rest);
+    const bool odd = (quarter & 1) != 0;
+    const double turn = (odd ? -cosine : sine) / (odd ? sine : cosine);
+    const double at_quarter = with_sign(odd ? INFINITY : 0.0, quarter >= 2);
 
-    if (rest == 0) {
-        turn = with_sign((quarter & 1) != 0 ? INFINITY : 0.0, quarter >= 2);
-    } else {
-        turn = (quarter & 1) != 0 ? -c / s : s / c;
-    }
-    return with_sign(turn, signbit(x));
+    return with_sign(rest == 0 ? at_quarter : turn, signbit(x));
 }
 
 /* libclc's lose the sign of a zero. What it calls by the name of the first three has these names here (mklibrary). */
@@ -201,6 +230,99 @@ float BUILTIN cospi(float x)
 float BUILTIN tanpi(float x)
 {
     return (float)tanpi((double)x);
+}
+
+/* ---- exponentials ---- */
+
+/* libclc's look up a table, and branch where a result may be subnormal. Here no lane branches or loads. */
+
+#define LOG2_HIGH 0x1.62e42feep-1 /* natural logarithm of 2; products with exponents are exact */
+#define LOG2_LOW 0x1.a39ef35793c76p-33
+#define LOG10_2_HIGH 0x1.34413508p-2 /* the same of the logarithm to base 10 */
+#define LOG10_2_LOW 0x1.f79fef311f12bp-34
+#define LOG2_10 0x1.a934f0979a371p+1
+
+/* 2 to the power n, which lies in [-1022, 1023]. */
+static double power_of_two(int n)
+{
+    return as_double((ulong)(n + 1023) << 52);
+}
+
+/* x times 2 to the power n, which lies in [-2044, 2046]: x lies in [0.5, 2], so only the second step rounds. */
+static double scaled(double x, int n)
+{
+    const int first = n >> 1;
+
+    return x * power_of_two(first) * power_of_two(n - first);
+}
+
+/* A number that is not NaN is brought into [-bound, bound], where functions below are 0 and infinity already. */
+static double bounded(double x, double bound)
+{
+    const double below = x > bound ? bound : x;
+
+    return below < -bound ? -bound : below;
+}
+
+/* The exponential of a number in [-0.35, 0.35]. The series leaves out less than 2^-57. */
+static double exp_of_rest(double x)
+{
+    double sum = fma(x, 1.0 / 6227020800, 1.0 / 479001600);
+
+    sum = fma(x, sum, 1.0 / 39916800);
+    sum = fma(x, sum, 1.0 / 3628800);
+    sum = fma(x, sum, 1.0 / 362880);
+    sum = fma(x, sum, 1.0 / 40320);
+    sum = fma(x, sum, 1.0 / 5040);
+    sum = fma(x, sum, 1.0 / 720);
+    sum = fma(x, sum, 1.0 / 120);
+    sum = fma(x, sum, 1.0 / 24);
+    sum = fma(x, sum, 1.0 / 6);
+    sum = fma(x, sum, 0.5);
+    return 1.0 + fma(x * x, sum, x);
+}
+
+/* The same for a float: the series leaves out less than 2^-36. */
+static double exp_of_rest_for_float(double x)
+{
+    double sum = fma(x, 1.0 / 362880, 1.0 / 40320);
+
+    sum = fma(x, sum, 1.0 / 5040);
+    sum = fma(x, sum, 1.0 / 720);
+    sum = fma(x, sum, 1.0 / 120);
+    sum = fma(x, sum, 1.0 / 24);
+    sum = fma(x, sum, 1.0 / 6);
+    sum = fma(x, sum, 0.5);
+    return fma(x, fma(x, sum, 1.0), 1.0);
+}
+
+double BUILTIN exp(double x)
+{
+    const double held = bounded(x, 800.0), n = rint(held * M_LOG2E);
+
+    return scaled(exp_of_rest(fma(-LOG2_LOW, n, fma(-LOG2_HIGH, n, held))), (int)n);
+}
+
+double BUILTIN exp2(double x)
+{
+    const double held = bounded(x, 1200.0), n = rint(held);
+
+    return scaled(exp_of_rest((held - n) * M_LN2), (int)n);
+}
+
+double BUILTIN exp10(double x)
+{
+    const double held = bounded(x, 350.0), n = rint(held * LOG2_10);
+
+    return scaled(exp_of_rest(fma(-LOG10_2_LOW, n, fma(-LOG10_2_HIGH, n, held)) * M_LN10), (int)n);
+}
+
+/* Subnormal floats are normal doubles. */
+float BUILTIN exp(float x)
+{
+    const double held = bounded(x, 150.0), n = rint(held * M_LOG2E);
+
+    return (float)(exp_of_rest_for_float(fma(-M_LN2, n, held)) * power_of_two((int)n));
 }
 
 /* ---- others ---- */
@@ -288,11 +410,6 @@ float BUILTIN rsqrt(float x)
     return __ppu_rsqrt(x);
 }
 
-float BUILTIN exp(float x)
-{
-    return (float)exp((double)x);
-}
-
 /* libclc's lose subnormal numbers. In double these are exact, and round once. */
 float BUILTIN fmod(float x, float y)
 {
@@ -309,9 +426,10 @@ float BUILTIN lgamma(float x)
     return (float)lgamma((double)x);
 }
 
+/* In double all results are exact, and round once. */
 float BUILTIN ldexp(float x, int n)
 {
-    return (float)ldexp((double)x, n);
+    return (float)(x * power_of_two(clamp(n, -300, 300)));
 }
 
 float BUILTIN rootn(float x, int n)
@@ -319,25 +437,15 @@ float BUILTIN rootn(float x, int n)
     return (float)rootn((double)x, n);
 }
 
-/* libclc's gives 1 for NaN. Steps that leave enough bits round once. */
+/* libclc's gives 1 for NaN. A step that may leave few bits is the last one, which alone rounds. */
 double BUILTIN ldexp(double x, int n)
 {
-    if (n > 1023) {
-        x *= 0x1p1023;
-        n -= 1023;
-        if (n > 1023) {
-            x *= 0x1p1023;
-            n = min(n - 1023, 1023);
-        }
-    } else if (n < -1022) {
-        x *= 0x1p-969;
-        n += 969;
-        if (n < -1022) {
-            x *= 0x1p-969;
-            n = max(n + 969, -1022);
-        }
+    for (uint step = 0; step < 2; step++) {
+        const int first = n > 1023 ? 1023 : n < -1022 ? -969 : 0;
+        x *= power_of_two(first);
+        n -= first;
     }
-    return x * as_double((ulong)(n + 1023) << 52);
+    return x * power_of_two(clamp(n, -1022, 1023));
 }
 
 /* libclc's gives +0 above the largest negative number. */
@@ -482,6 +590,9 @@ WIDTHS(OF_VECTOR, cos, float)
 WIDTHS(OF_VECTOR, cos, double)
 WIDTHS(OF_VECTOR, rsqrt, float)
 WIDTHS(OF_VECTOR, exp, float)
+WIDTHS(OF_VECTOR, exp, double)
+WIDTHS(OF_VECTOR, exp2, double)
+WIDTHS(OF_VECTOR, exp10, double)
 WIDTHS(OF_VECTOR, tgamma, float)
 WIDTHS(OF_VECTOR, tgamma, double)
 WIDTHS(OF_VECTORS, fmod, float, float)

@@ -142,6 +142,24 @@ def ways_out():
             assert name != "primes" or re.search(r"^ +(@!?p\d )?cont ", code[name], re.MULTILINE), code[name]
 
 
+def built_in_without_branches():
+    """No lane branches in these: the engine translates what is straight."""
+    floats = ("exp", "exp2", "exp10", "sinpi", "cospi", "tanpi", "sinh", "cosh", "tanh", "expm1", "erf", "log10")
+    doubles = ("exp", "exp2", "exp10", "sinpi", "cospi", "tanpi")
+    kernels = [(kind, f"{name}(x)") for kind, names in (("float", floats), ("double", doubles)) for name in names]
+    kernels += [("float", "ldexp(x, n)"), ("double", "ldexp(x, n)"), ("float4", "exp(x)"), ("double2", "exp(x)")]
+    source = "".join(f"kernel void k{i}(global const {kind} *in, global {kind} *out, int n)\n"
+                     f"{{ size_t i = get_global_id(0); {kind} x = in[i]; out[i] = {call_text}; }}\n"
+                     for i, (kind, call_text) in enumerate(kernels))
+    with tempfile.TemporaryDirectory() as folder:
+        assert call(PPUCC, "-x", "cl", "-", "-o", "k.ppu", text=source, folder=folder)[0] == 0
+        parts = re.split(r"^\.kernel k(\d+)$", call(PPU_DIS, "k.ppu", folder=folder)[1], flags=re.MULTILINE)
+        assert len(parts) == 1 + 2 * len(kernels)
+        for i, code in zip(parts[1::2], parts[2::2]):
+            found = re.findall(r"^ +(?:@!?p\d )?(bra|ssy|pbrk|pcont|call)", code, re.MULTILINE)
+            assert not found, (kernels[int(i)], found)
+
+
 def gathers():
     """Loads at indices that are loaded become one instruction, for separate arguments alone."""
     source = ("kernel void look(global const uint *table, global const uint *index, global uint *out, int n)\n"
@@ -493,6 +511,7 @@ tap.main([
     ("yields that a kernel asks for are the machine's, and count by constants [E3][E6]", yields),
     ("loops that wait yield each turn, others seldom, those that are counted never [E6][E8]", loops_yield),
     ("loops have a token for each way out with something to do [E3][E11]", ways_out),
+    ("exponentials, and functions of multiples of pi, are straight code", built_in_without_branches),
     ("loads at computed indices become a gather where arguments are separate [F7]", gathers),
     ("loads of rows do not [F7]", rows_are_no_gathers),
     ("every pass can be looked at", dumps),
