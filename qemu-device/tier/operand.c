@@ -56,6 +56,17 @@ LLVMTypeRef write_width_type(const struct writer *t, uint32_t width)
     return width <= PPU_WIDTH_S8 ? LLVMInt8TypeInContext(t->context) : width <= PPU_WIDTH_S16 ? t->i16 : t->i32;
 }
 
+LLVMValueRef write_every(const struct writer *t, LLVMValueRef values, uint32_t step, uint32_t first)
+{
+    LLVMValueRef number[TIER_CHUNK];
+
+    for (uint32_t i = 0; i < TIER_CHUNK; i++) {
+        number[i] = write_i32(t, i * step + first);
+    }
+    return LLVMBuildShuffleVector(t->builder, values, LLVMGetPoison(LLVMTypeOf(values)),
+                                  LLVMConstVector(number, TIER_CHUNK), "");
+}
+
 LLVMValueRef write_word_of(const struct writer *t, LLVMValueRef host, uint32_t width, uint32_t word)
 {
     const uint32_t bytes = ppu_width_bytes(width);

@@ -30,6 +30,8 @@ void write_kit_call(const struct writer *t, const char *prefix, const char *name
 LLVMTypeRef write_width_type(const struct writer *t, uint32_t width);
 /* A value of memory as a word, or as the lanes' words. */
 LLVMValueRef write_widened(const struct writer *t, LLVMValueRef value, uint32_t width, LLVMTypeRef type);
+/* Elements `first`, `first` + `step` and so on of a vector, one for each lane of a chunk. */
+LLVMValueRef write_every(const struct writer *t, LLVMValueRef values, uint32_t step, uint32_t first);
 /* Word `word` of what a load for the whole warp finds at `host`. */
 LLVMValueRef write_word_of(const struct writer *t, LLVMValueRef host, uint32_t width, uint32_t word);
 

@@ -6,6 +6,7 @@
 #include "qemu-device/tier/operand.h"
 #include "qemu-device/tier/place.h"
 #include "qemu-device/tier/straight.h"
+#include "qemu-device/tier/strided.h"
 
 #include <string.h>
 
@@ -177,21 +178,19 @@ static struct form offsets_of(struct straight *s, uint32_t n)
     return form;
 }
 
-/* Lanes follow one another, as a load may also have them overlap or all at one place; i1. */
-static LLVMValueRef are_near(const struct straight *s, uint32_t n, LLVMValueRef apart)
+/* Lanes lie a stride apart that is known: stores have no byte in common; i1. */
+static LLVMValueRef has_stride(const struct straight *s, uint32_t n, LLVMValueRef apart)
 {
-    const uint32_t bytes = ppu_width_bytes(straight_insn(s, n)->width);
+    const uint32_t bytes = ppu_width_bytes(straight_insn(s, n)->width), align = bytes < 4 ? bytes : 4;
     const struct writer *const t = s->t;
-    LLVMValueRef good = LLVMBuildICmp(t->builder, LLVMIntEQ, apart, write_i64(t, bytes), "");
+    LLVMBuilderRef b = t->builder;
+    LLVMValueRef odd = LLVMBuildAnd(b, apart, write_i64(t, align - 1), "");
+    LLVMValueRef good = LLVMBuildICmp(b, LLVMIntULE, apart, write_i64(t, STRIDED_MOST), "");
 
-    if (t->kind[n] == KIND_STORE) {
-        return good;
-    }
-    good = LLVMBuildOr(t->builder, good, LLVMBuildICmp(t->builder, LLVMIntEQ, apart, write_i64(t, 0), ""), "");
-    for (uint32_t may = sizeof(uint32_t); may < bytes; may *= 2) {
-        good = LLVMBuildOr(t->builder, good, LLVMBuildICmp(t->builder, LLVMIntEQ, apart, write_i64(t, may), ""), "");
-    }
-    return good;
+    good = LLVMBuildAnd(b, good, LLVMBuildICmp(b, LLVMIntEQ, odd, write_i64(t, 0), ""), "");
+    return t->kind[n] == KIND_STORE
+               ? LLVMBuildAnd(b, good, LLVMBuildICmp(b, LLVMIntUGE, apart, write_i64(t, bytes), ""), "")
+               : good;
 }
 
 void straight_find_row(struct straight *s, uint32_t n)
@@ -209,7 +208,7 @@ void straight_find_row(struct straight *s, uint32_t n)
         LLVMValueRef odd = LLVMBuildAnd(b, at, write_i64(t, align - 1), "");
         LLVMValueRef differ = LLVMBuildLShr(b, LLVMBuildXor(b, form.first, last, ""), write_i64(t, 31), "");
         LLVMValueRef good = LLVMBuildICmp(b, LLVMIntEQ, LLVMBuildOr(b, odd, differ, ""), write_i64(t, 0), "");
-        same_unless(&s->same, LLVMBuildNot(b, LLVMBuildAnd(b, good, are_near(s, n, form.step), ""), ""));
+        same_unless(&s->same, LLVMBuildNot(b, LLVMBuildAnd(b, good, has_stride(s, n, form.step), ""), ""));
         LLVMValueRef all = LLVMBuildTrunc(b, LLVMBuildAdd(b, more, write_i64(t, bytes), ""), t->i32, "");
         LLVMValueRef arguments[] = { t->x, straight_code(s, n), t->calls, page_of(s, n), at, all };
         s->row[n].host = write_kit(s->t, "kit_near_row", arguments, 6);
@@ -302,18 +301,6 @@ static LLVMValueRef lines_of_request(const struct straight *s)
 
 /* ---- loads ---- */
 
-/* Each so many words, from the first on: one of `words` of each lane. */
-static LLVMValueRef every(const struct straight *s, LLVMValueRef values, uint32_t words, uint32_t word)
-{
-    LLVMValueRef number[TIER_CHUNK];
-
-    for (uint32_t i = 0; i < TIER_CHUNK; i++) {
-        number[i] = write_i32(s->t, i * words + word);
-    }
-    return LLVMBuildShuffleVector(s->t->builder, values, LLVMGetPoison(LLVMTypeOf(values)),
-                                  LLVMConstVector(number, TIER_CHUNK), "");
-}
-
 /* The words of a chunk in a row. */
 static void load_row(const struct straight *s, uint32_t n, LLVMValueRef host, LLVMValueRef words[KIT_MOST_WORDS])
 {
@@ -325,7 +312,7 @@ static void load_row(const struct straight *s, uint32_t n, LLVMValueRef host, LL
 
     for (uint32_t word = 0; word < insn->wd; word++) {
         words[word] =
-            insn->wd == 1 ? write_widened(t, values, insn->width, t->lanes) : every(s, values, insn->wd, word);
+            insn->wd == 1 ? write_widened(t, values, insn->width, t->lanes) : write_every(t, values, insn->wd, word);
     }
 }
 
@@ -384,8 +371,8 @@ static void load_pairs(struct straight *s, uint32_t n, const struct lies *lies, 
         for (uint32_t word = 0; word < KIT_MOST_WORDS; word += 2) {
             LLVMValueRef from = write_field(t, lies->host[i], word * sizeof(uint32_t));
             LLVMValueRef pairs = write_load_shared(t, LLVMVectorType(t->i32, 2 * TIER_CHUNK), from, sizeof(uint32_t));
-            way->words[i][word] = every(s, pairs, 2, 0);
-            way->words[i][word + 1] = every(s, pairs, 2, 1);
+            way->words[i][word] = write_every(t, pairs, 2, 0);
+            way->words[i][word + 1] = write_every(t, pairs, 2, 1);
         }
     }
     way->lines = write_popcount(t, lies->set); /* as lanes do not follow one another */
@@ -478,29 +465,56 @@ static void load_alike(struct straight *s, uint32_t n, const struct lies *lies, 
     }
 }
 
+/* Lanes lie any distance apart that is known. */
+static void load_strided(struct straight *s, uint32_t n, const struct lies *lies, struct way *way)
+{
+    for (uint32_t i = 0; i < STRAIGHT_CHUNKS; i++) {
+        strided_load(s->t, straight_insn(s, n), lies->host[i], s->row[n].apart, way->words[i]);
+    }
+}
+
 typedef void load_way(struct straight *s, uint32_t n, const struct lies *lies, struct way *way);
 
-/* Ways in which lanes may lie that are `apart` bytes apart; returns how many there are, the first for all others. */
-static uint32_t ways_of(const struct straight *s, uint32_t n, const struct lies *lies, load_way *ways[WAYS],
-                        uint32_t apart[WAYS])
+/* A way for lanes that lie so many bytes apart. */
+struct load_case {
+    load_way *write;
+    uint32_t apart;
+};
+
+/* Finds the ways of an access, and returns how many there are. */
+static uint32_t load_cases(const struct straight *s, uint32_t n, struct load_case cases[WAYS])
 {
-    const uint32_t words = straight_insn(s, n)->wd;
+    const struct ppu_insn *const insn = straight_insn(s, n);
     uint32_t count = 0;
 
-    ways[count++] = load_rows;
-    if (lies->known && (!LLVMIsConstant(lies->apart) || LLVMIsNull(lies->apart))) {
-        apart[count] = 0;
-        ways[count++] = load_alike;
+    cases[count++] = (struct load_case){ load_rows, ppu_width_bytes(insn->width) };
+    if (insn->wd > 1 && !insn->indexed) {
+        cases[count++] = (struct load_case){ load_words, sizeof(uint32_t) };
     }
-    if (lies->apart && words > 1 && !straight_insn(s, n)->indexed) {
-        apart[count] = sizeof(uint32_t);
-        ways[count++] = load_words;
-    }
-    if (lies->apart && words == KIT_MOST_WORDS && !straight_insn(s, n)->indexed) {
-        apart[count] = 2 * sizeof(uint32_t);
-        ways[count++] = load_pairs;
+    if (insn->wd == KIT_MOST_WORDS && !insn->indexed) {
+        cases[count++] = (struct load_case){ load_pairs, 2 * sizeof(uint32_t) };
     }
     return count;
+}
+
+/* Ways of a row that is known: one, where it is known how far apart lanes are. The last is for all other distances. */
+static uint32_t known_cases(const struct straight *s, uint32_t n, const struct lies *lies, struct load_case cases[WAYS])
+{
+    uint32_t count = load_cases(s, n, cases);
+
+    cases[count++] = (struct load_case){ load_alike, 0 };
+    cases[count] = (struct load_case){ load_strided, 0 };
+    if (!LLVMIsConstant(lies->apart)) {
+        return count + 1;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        if (cases[i].apart == LLVMConstIntGetZExtValue(lies->apart)) {
+            cases[0] = cases[i];
+            return 1;
+        }
+    }
+    cases[0] = cases[count];
+    return 1;
 }
 
 /* Lanes of shared memory. */
@@ -532,6 +546,30 @@ static void load_shared(struct straight *s, uint32_t n)
     }
 }
 
+/* Writes where each way begins; those of a row that is known end with the one for all other distances. */
+static void choose_way(struct straight *s, const struct lies *lies, const struct load_case *cases, struct way *ways,
+                       uint32_t count)
+{
+    struct writer *const t = s->t;
+    const uint32_t others = lies->known ? count - 1 : 0;
+
+    if (!lies->known) {
+        LLVMBasicBlockRef rows = write_block(t);
+        write_rarely(t, LLVMBuildNot(t->builder, lies->in_rows, ""), ways[count - 1].block, rows);
+        write_at(t, rows);
+    }
+    if (!lies->apart || count == 1) {
+        LLVMBuildBr(t->builder, ways[0].block);
+        return;
+    }
+    LLVMValueRef choice = LLVMBuildSwitch(t->builder, lies->apart, ways[others].block, count);
+    for (uint32_t way = 0; way < count - 1; way++) {
+        if (way != others) {
+            LLVMAddCase(choice, write_i32(t, cases[way].apart), ways[way].block);
+        }
+    }
+}
+
 void straight_load(struct straight *s, uint32_t n)
 {
     if (straight_is_shared(s, n)) {
@@ -540,34 +578,26 @@ void straight_load(struct straight *s, uint32_t n)
     }
     struct writer *const t = s->t;
     const struct lies lies = look_where(s, n);
-    LLVMBasicBlockRef rows = write_block(t), on = write_block(t);
+    LLVMBasicBlockRef on = write_block(t);
     struct way ways[WAYS] = { { .block = NULL } };
-    load_way *writers[WAYS];
-    uint32_t apart[WAYS], count = ways_of(s, n, &lies, writers, apart);
-    const uint32_t near = count;
+    struct load_case cases[WAYS];
+    uint32_t count;
 
     if (lies.known) {
         straight_note_row(s, n, lies.set);
+        count = known_cases(s, n, &lies, cases);
     } else {
-        writers[count++] = load_wherever;
+        count = lies.apart ? load_cases(s, n, cases) : 1;
+        cases[0].write = load_rows;
+        cases[count++].write = load_wherever;
     }
     for (uint32_t way = 0; way < count; way++) {
         ways[way].block = write_block(t);
     }
-    if (lies.known) {
-        LLVMBuildBr(t->builder, rows);
-    } else {
-        write_rarely(t, LLVMBuildNot(t->builder, lies.in_rows, ""), ways[near].block, rows);
-    }
-    write_at(t, rows);
-    LLVMValueRef which = lies.apart ? lies.apart : write_i32(t, ppu_width_bytes(straight_insn(s, n)->width));
-    LLVMValueRef choice = LLVMBuildSwitch(t->builder, which, ways[0].block, near);
-    for (uint32_t way = 1; way < near; way++) {
-        LLVMAddCase(choice, write_i32(t, apart[way]), ways[way].block);
-    }
+    choose_way(s, &lies, cases, ways, count);
     for (uint32_t way = 0; way < count; way++) {
         write_at(t, ways[way].block);
-        writers[way](s, n, &lies, &ways[way]);
+        cases[way].write(s, n, &lies, &ways[way]);
         ways[way].block = LLVMGetInsertBlock(t->builder);
         LLVMBuildBr(t->builder, on);
     }
@@ -644,13 +674,15 @@ static void masked_store(const struct straight *s, LLVMValueRef values, LLVMValu
     write_intrinsic(t, "llvm.masked.store", types, 2, arguments, 4);
 }
 
-static void store_row(const struct straight *s, uint32_t n, LLVMValueRef words[KIT_MOST_WORDS], LLVMValueRef host,
-                      LLVMValueRef set, bool doubles)
+static LLVMValueRef row_of_words(const struct straight *s, uint32_t n, LLVMValueRef words[KIT_MOST_WORDS], bool doubles)
+{
+    return doubles && straight_insn(s, n)->wd == 2 ? doubles_in_a_row(s, words) : in_a_row(s, n, words);
+}
+
+static void store_row(const struct straight *s, uint32_t n, LLVMValueRef row, LLVMValueRef host, LLVMValueRef set)
 {
     const struct ppu_insn *const insn = straight_insn(s, n);
     const uint32_t bytes = ppu_width_bytes(insn->width);
-
-    LLVMValueRef row = doubles && insn->wd == 2 ? doubles_in_a_row(s, words) : in_a_row(s, n, words);
 
     masked_store(s, row, host, in_words(s, set, insn->wd), bytes < 4 ? bytes : 4);
 }
@@ -682,26 +714,34 @@ static LLVMValueRef kept_chunk(const struct straight *s, LLVMValueRef kept, uint
     return write_field(s->t, kept, offsetof(struct kit_store, host) + chunk * TIER_CHUNK * bytes);
 }
 
-static void keep_rows(const struct straight *s, const struct lies *lies, LLVMValueRef kept)
+static void keep_rows(struct straight *s, uint32_t n, const struct lies *lies, LLVMValueRef kept)
 {
     const struct writer *const t = s->t;
 
+    (void)n;
     for (uint32_t i = 0; i < STRAIGHT_CHUNKS; i++) {
         write_store(t, lies->host[i], kept_chunk(s, kept, i, sizeof(uint8_t *)));
     }
     write_store(t, write_i32(t, 1), write_field(t, kept, offsetof(struct kit_store, in_rows)));
 }
 
-static void store_rows(struct straight *s, uint32_t n, const struct lies *lies)
+/* What the lanes of a chunk store, lane after lane. */
+static LLVMValueRef row_of_chunk(struct straight *s, uint32_t n, uint32_t chunk)
 {
     const struct ppu_insn *const insn = straight_insn(s, n);
+    LLVMValueRef words[KIT_MOST_WORDS] = { NULL };
 
+    for (uint32_t word = 0; word < insn->wd; word++) {
+        words[word] = chunk_get(&s->chunk[chunk], insn->rd + word, RAW_NO);
+    }
+    return row_of_words(s, n, words, s->chunk[chunk].is_double[insn->rd]);
+}
+
+static void store_rows(struct straight *s, uint32_t n, const struct lies *lies, LLVMValueRef kept)
+{
+    (void)kept;
     for (uint32_t i = 0; i < STRAIGHT_CHUNKS; i++) {
-        LLVMValueRef words[KIT_MOST_WORDS] = { NULL };
-        for (uint32_t word = 0; word < insn->wd; word++) {
-            words[word] = chunk_get(&s->chunk[i], insn->rd + word, RAW_NO);
-        }
-        store_row(s, n, words, lies->host[i], set_of_chunk(s, lies->set, i), s->chunk[i].is_double[insn->rd]);
+        store_row(s, n, row_of_chunk(s, n, i), lies->host[i], set_of_chunk(s, lies->set, i));
     }
 }
 
@@ -753,7 +793,7 @@ static void keep_shared(struct straight *s, uint32_t n, LLVMValueRef kept)
     }
     LLVMBuildCondBr(t->builder, in_rows, rows, wherever);
     write_at(t, rows);
-    keep_rows(s, &lies, kept);
+    keep_rows(s, n, &lies, kept);
     LLVMBuildBr(t->builder, on);
     write_at(t, wherever);
     same_unless(&s->same, gather_look(&a, &window, &pass));
@@ -765,77 +805,11 @@ static void keep_shared(struct straight *s, uint32_t n, LLVMValueRef kept)
     write_at(t, on);
 }
 
-void straight_store(struct straight *s, uint32_t n, uint32_t which)
-{
-    struct writer *const t = s->t;
-    LLVMValueRef kept = kept_at(s, which, s->pass), lines[2];
-
-    if (s->empty[which]) {
-        LLVMValueRef set = straight_executing(s, n);
-        same_unless(&s->same, LLVMBuildICmp(t->builder, LLVMIntNE, set, write_i32(t, 0), ""));
-        return;
-    }
-    if (straight_is_shared(s, n)) {
-        keep_values(s, n, kept);
-        write_store(t, straight_executing(s, n), write_field(t, kept, offsetof(struct kit_store, set)));
-        keep_shared(s, n, kept);
-        return;
-    }
-    struct lies lies = look_where(s, n);
-    if (lies.known) {
-        straight_note_row(s, n, lies.set);
-    }
-    if (s->in_place) {
-        store_rows(s, n, &lies);
-        return;
-    }
-    keep_values(s, n, kept);
-    write_store(t, lies.set, write_field(t, kept, offsetof(struct kit_store, set)));
-    if (lies.known) {
-        keep_rows(s, &lies, kept);
-        return;
-    }
-    LLVMBasicBlockRef wherever = write_block(t), rows = write_block(t), on = write_block(t);
-    write_rarely(t, LLVMBuildNot(t->builder, lies.in_rows, ""), wherever, rows);
-    write_at(t, rows);
-    keep_rows(s, &lies, kept);
-    lines[0] = lines_of_rows(s, n, &lies);
-    rows = LLVMGetInsertBlock(t->builder);
-    LLVMBuildBr(t->builder, on);
-    write_at(t, wherever);
-    write_request(s, n, &lies);
-    LLVMValueRef arguments[] = { t->x, straight_code(s, n), t->calls, lies.page, s->request, kept };
-    same_unless(&s->same, LLVMBuildNot(t->builder, write_kit(s->t, "kit_find_stores", arguments, 6), ""));
-    lines[1] = lines_of_request(s);
-    wherever = LLVMGetInsertBlock(t->builder);
-    LLVMBuildBr(t->builder, on);
-    write_at(t, on);
-    LLVMBasicBlockRef from[2] = { rows, wherever };
-    LLVMValueRef all = LLVMBuildPhi(t->builder, t->i32, "");
-    LLVMAddIncoming(all, lines, from, 2);
-    straight_add_lines(s, all);
-}
-
 static LLVMValueRef kept_word(const struct straight *s, LLVMValueRef kept, uint32_t word, uint32_t chunk)
 {
     const uint64_t at = (word * PPU_LANES + chunk * TIER_CHUNK) * sizeof(uint32_t);
 
     return write_load(s->t, s->t->lanes, write_field(s->t, kept, offsetof(struct kit_store, value) + at));
-}
-
-static void commit_rows(const struct straight *s, uint32_t n, LLVMValueRef kept, LLVMValueRef set)
-{
-    const struct ppu_insn *const insn = straight_insn(s, n);
-    const struct writer *const t = s->t;
-
-    for (uint32_t i = 0; i < STRAIGHT_CHUNKS; i++) {
-        LLVMValueRef words[KIT_MOST_WORDS];
-        LLVMValueRef host = write_load(t, t->ptr, kept_chunk(s, kept, i, sizeof(uint8_t *)));
-        for (uint32_t word = 0; word < insn->wd; word++) {
-            words[word] = kept_word(s, kept, word, i);
-        }
-        store_row(s, n, words, host, set_of_chunk(s, set, i), false);
-    }
 }
 
 /* Where the lanes of a chunk were kept to store. */
@@ -887,6 +861,143 @@ static void commit_lanes(const struct straight *s, uint32_t n, LLVMValueRef kept
     }
 }
 
+/* ---- rows that are known ---- */
+
+typedef void store_way(struct straight *s, uint32_t n, const struct lies *lies, LLVMValueRef kept);
+
+static void keep_strided(struct straight *s, uint32_t n, const struct lies *lies, LLVMValueRef kept)
+{
+    const struct writer *const t = s->t;
+
+    for (uint32_t i = 0; i < STRAIGHT_CHUNKS; i++) {
+        LLVMValueRef places = strided_places(t, lies->host[i], s->row[n].apart);
+        write_store(t, places, kept_chunk(s, kept, i, sizeof(uint8_t *)));
+    }
+    write_store(t, write_i32(t, 0), write_field(t, kept, offsetof(struct kit_store, in_rows)));
+}
+
+static void keep_set(struct straight *s, uint32_t n, LLVMValueRef set, LLVMValueRef kept)
+{
+    keep_values(s, n, kept);
+    write_store(s->t, set, write_field(s->t, kept, offsetof(struct kit_store, set)));
+}
+
+/* Mostly all lanes store: the places of some are looked for in memory. */
+static void store_strided(struct straight *s, uint32_t n, const struct lies *lies, LLVMValueRef kept)
+{
+    struct writer *const t = s->t;
+    LLVMBasicBlockRef some = write_block(t), all = write_block(t), on = write_block(t);
+
+    write_rarely(t, LLVMBuildICmp(t->builder, LLVMIntNE, lies->set, LLVMConstAllOnes(t->i32), ""), some, all);
+    write_at(t, all);
+    for (uint32_t i = 0; i < STRAIGHT_CHUNKS; i++) {
+        strided_store(t, straight_insn(s, n), row_of_chunk(s, n, i), lies->host[i], s->row[n].apart);
+    }
+    LLVMBuildBr(t->builder, on);
+    write_at(t, some);
+    keep_set(s, n, lies->set, kept);
+    keep_strided(s, n, lies, kept);
+    commit_lanes(s, n, kept, lies->set);
+    LLVMBuildBr(t->builder, on);
+    write_at(t, on);
+}
+
+/* Registers are looked for before the ways part: what a way finds there is not known to the other. */
+static void look_for_words(struct straight *s, uint32_t n)
+{
+    for (uint32_t i = 0; i < STRAIGHT_CHUNKS; i++) {
+        (void)row_of_chunk(s, n, i);
+    }
+}
+
+/* Lanes follow one another, or lie further apart. */
+static void store_known(struct straight *s, uint32_t n, const struct lies *lies, LLVMValueRef kept, store_way *rows,
+                        store_way *strided)
+{
+    struct writer *const t = s->t;
+    LLVMValueRef bytes = write_i64(t, ppu_width_bytes(straight_insn(s, n)->width));
+    LLVMValueRef follow = LLVMBuildICmp(t->builder, LLVMIntEQ, s->row[n].apart, bytes, "");
+
+    look_for_words(s, n);
+    if (LLVMIsConstant(follow)) {
+        (LLVMIsNull(follow) ? strided : rows)(s, n, lies, kept);
+        return;
+    }
+    LLVMBasicBlockRef in_rows = write_block(t), apart = write_block(t), on = write_block(t);
+    LLVMBuildCondBr(t->builder, follow, in_rows, apart);
+    write_at(t, in_rows);
+    rows(s, n, lies, kept);
+    LLVMBuildBr(t->builder, on);
+    write_at(t, apart);
+    strided(s, n, lies, kept);
+    LLVMBuildBr(t->builder, on);
+    write_at(t, on);
+}
+
+void straight_store(struct straight *s, uint32_t n, uint32_t which)
+{
+    struct writer *const t = s->t;
+    LLVMValueRef kept = kept_at(s, which, s->pass), lines[2];
+
+    if (s->empty[which]) {
+        LLVMValueRef set = straight_executing(s, n);
+        same_unless(&s->same, LLVMBuildICmp(t->builder, LLVMIntNE, set, write_i32(t, 0), ""));
+        return;
+    }
+    if (straight_is_shared(s, n)) {
+        keep_set(s, n, straight_executing(s, n), kept);
+        keep_shared(s, n, kept);
+        return;
+    }
+    struct lies lies = look_where(s, n);
+    if (lies.known) {
+        straight_note_row(s, n, lies.set);
+    }
+    if (s->in_place) {
+        store_known(s, n, &lies, kept, store_rows, store_strided);
+        return;
+    }
+    keep_set(s, n, lies.set, kept);
+    if (lies.known) {
+        store_known(s, n, &lies, kept, keep_rows, keep_strided);
+        return;
+    }
+    LLVMBasicBlockRef wherever = write_block(t), rows = write_block(t), on = write_block(t);
+    write_rarely(t, LLVMBuildNot(t->builder, lies.in_rows, ""), wherever, rows);
+    write_at(t, rows);
+    keep_rows(s, n, &lies, kept);
+    lines[0] = lines_of_rows(s, n, &lies);
+    rows = LLVMGetInsertBlock(t->builder);
+    LLVMBuildBr(t->builder, on);
+    write_at(t, wherever);
+    write_request(s, n, &lies);
+    LLVMValueRef arguments[] = { t->x, straight_code(s, n), t->calls, lies.page, s->request, kept };
+    same_unless(&s->same, LLVMBuildNot(t->builder, write_kit(s->t, "kit_find_stores", arguments, 6), ""));
+    lines[1] = lines_of_request(s);
+    wherever = LLVMGetInsertBlock(t->builder);
+    LLVMBuildBr(t->builder, on);
+    write_at(t, on);
+    LLVMBasicBlockRef from[2] = { rows, wherever };
+    LLVMValueRef all = LLVMBuildPhi(t->builder, t->i32, "");
+    LLVMAddIncoming(all, lines, from, 2);
+    straight_add_lines(s, all);
+}
+
+static void commit_rows(const struct straight *s, uint32_t n, LLVMValueRef kept, LLVMValueRef set)
+{
+    const struct ppu_insn *const insn = straight_insn(s, n);
+    const struct writer *const t = s->t;
+
+    for (uint32_t i = 0; i < STRAIGHT_CHUNKS; i++) {
+        LLVMValueRef words[KIT_MOST_WORDS];
+        LLVMValueRef host = write_load(t, t->ptr, kept_chunk(s, kept, i, sizeof(uint8_t *)));
+        for (uint32_t word = 0; word < insn->wd; word++) {
+            words[word] = kept_word(s, kept, word, i);
+        }
+        store_row(s, n, in_a_row(s, n, words), host, set_of_chunk(s, set, i));
+    }
+}
+
 void straight_commit(struct straight *s, uint32_t which)
 {
     const uint32_t n = s->stores[which];
@@ -909,85 +1020,4 @@ void straight_commit(struct straight *s, uint32_t which)
     LLVMBuildBr(t->builder, on);
     write_at(t, on);
     write_repeat_end(t, &passes, s->passes);
-}
-
-/* ---- stores that need not be kept ---- */
-
-#define MOST_PAIRS 64u /* of accesses that are compared */
-
-static bool is_access(const struct straight *s, uint32_t n)
-{
-    return s->t->kind[n] == KIND_LOAD || s->t->kind[n] == KIND_LOAD_ONE || s->t->kind[n] == KIND_STORE;
-}
-
-/* Where the bytes are; host NULL: it is not known. A scalar load has one place. */
-static struct row row_of(const struct straight *s, uint32_t n)
-{
-    return s->t->kind[n] == KIND_LOAD_ONE ? (struct row){ .host = s->same.loaded[n], .apart = LLVMConstNull(s->t->i64) }
-                                          : s->row[n];
-}
-
-static LLVMValueRef row_end(const struct straight *s, uint32_t n, LLVMValueRef begin)
-{
-    const struct writer *const t = s->t;
-    LLVMValueRef last = LLVMBuildMul(t->builder, row_of(s, n).apart, write_i64(t, t->unit->wave - 1), "");
-    LLVMValueRef bytes = write_i64(t, ppu_width_bytes(straight_insn(s, n)->width));
-
-    return LLVMBuildAdd(t->builder, LLVMBuildAdd(t->builder, begin, last, ""), bytes, "");
-}
-
-/* Two rows are the same, lane by lane, or have no byte in common; i1. */
-static LLVMValueRef are_independent(const struct straight *s, uint32_t n, uint32_t other)
-{
-    LLVMBuilderRef b = s->t->builder;
-    LLVMValueRef at = LLVMBuildPtrToInt(b, row_of(s, n).host, s->t->i64, "");
-    LLVMValueRef other_at = LLVMBuildPtrToInt(b, row_of(s, other).host, s->t->i64, "");
-    LLVMValueRef before = LLVMBuildICmp(b, LLVMIntULE, row_end(s, n, at), other_at, "");
-    LLVMValueRef behind = LLVMBuildICmp(b, LLVMIntULE, row_end(s, other, other_at), at, "");
-    LLVMValueRef good = LLVMBuildOr(b, before, behind, "");
-
-    if (ppu_width_bytes(straight_insn(s, n)->width) == ppu_width_bytes(straight_insn(s, other)->width)) {
-        LLVMValueRef begins = LLVMBuildICmp(b, LLVMIntEQ, at, other_at, "");
-        LLVMValueRef steps = LLVMBuildICmp(b, LLVMIntEQ, row_of(s, n).apart, row_of(s, other).apart, "");
-        good = LLVMBuildOr(b, good, LLVMBuildAnd(b, begins, steps, ""), "");
-    }
-    return good;
-}
-
-/* A store and another access, each two once. Scalar loads come before the passes, so before all stores. */
-static bool is_pair(const struct straight *s, uint32_t n, uint32_t other)
-{
-    return n < other && is_access(s, n) && is_access(s, other) &&
-           (s->t->kind[n] == KIND_STORE || (s->t->kind[other] == KIND_STORE && s->t->kind[n] != KIND_LOAD_ONE));
-}
-
-/* How many pairs there are; MOST_PAIRS + 1: some accesses are not known to be rows. */
-static uint32_t count_pairs(const struct straight *s)
-{
-    uint32_t pairs = 0;
-
-    for (uint32_t n = 0; n < s->end; n++) {
-        if (is_access(s, n) && !row_of(s, n).host) {
-            return MOST_PAIRS + 1;
-        }
-        for (uint32_t other = 0; other < n; other++) {
-            pairs += is_pair(s, other, n);
-        }
-    }
-    return pairs;
-}
-
-bool straight_stores_in_place(struct straight *s)
-{
-    if (!s->forms || count_pairs(s) > MOST_PAIRS) {
-        return false;
-    }
-    for (uint32_t n = 0; n < s->end; n++) {
-        for (uint32_t other = 0; other < n; other++) {
-            if (is_pair(s, other, n)) {
-                same_unless(&s->same, LLVMBuildNot(s->t->builder, are_independent(s, other, n), ""));
-            }
-        }
-    }
-    return true;
 }

@@ -575,6 +575,37 @@ static const char *const straight_kernels[] = {
            "mad64 v22, v22, s8, s0\nldg.b32 v24, [v22]\nadd v6, v6, v7\nxor v6, v6, v10\nadd v6, v6, v11\n"
            "xor v6, v6, v14\nadd v6, v6, v18\nxor v6, v6, v24\nadd v6, v6, v13\nadd v6, v6, v23\n"
            "stg.b32 v6, [v20]\nexit\n",
+    /* a stride: words in fours, of which two make a lane's part; some lanes store, others have ended */
+    LINEAR "shl v1, v0, 5\nldg.b128 v4, [s0+v1]\nldg.b128 v8, [s0+v1+16]\nadd v4, v4, v8\nxor v5, v5, v11\n"
+           "mul v8, v8, 3\nadd v9, v9, v0\nstg.b128 v4, [s10+v1]\nstg.b128 v8, [s10+v1+16]\nexit\n",
+    LINEAR "shl v1, v0, 5\nand v2, v0, 5\nisetp.ne p1, v2, 4\nisetp.gt p0, v0, 1000\nldg.b128 v4, [s0+v1+16]\n"
+           "@p0 exit\n@p1 ldg.b128 v8, [s0+v1]\nadd v4, v4, v8\nadd v9, v9, v5\n@p1 stg.b128 v4, [s10+v1]\n"
+           "stg.b64 v8, [s10+v1+20]\n@!p1 stg.b32 v9, [s10+v1+28]\n@!p1 stg.u8 v9, [s10+v1+2]\nexit\n",
+    /* bytes in threes, halves of words; twos and single words, out of each other's way */
+    LINEAR "mul v1, v0, 3\nldg.u8 v2, [s0+v1]\nldg.s8 v3, [s0+v1+1]\nldg.u8 v4, [s0+v1+2]\nmul v5, v0, 6\n"
+           "ldg.s16 v6, [s0+v5]\nldg.u16 v7, [s0+v5+4]\nadd v2, v2, v6\nmul v3, v3, v7\nxor v4, v4, v6\n"
+           "stg.u8 v2, [s10+v1]\nstg.u8 v3, [s10+v1+1]\nstg.u16 v6, [s10+v5+0x4000]\nstg.u8 v4, [s10+v1+2]\nexit\n",
+    LINEAR "mul v1, v0, 24\nldg.b64 v2, [s0+v1]\nldg.b64 v4, [s0+v1+8]\nldg.b32 v6, [s0+v1+20]\nadd v2, v2, v6\n"
+           "xor v5, v5, v0\nstg.b64 v2, [s10+v1+16]\nstg.b32 v6, [s10+v1]\nstg.b64 v4, [s10+v1+4]\nexit\n",
+    /* further apart than what is loaded as a whole; doubles */
+    LINEAR "shl v1, v0, 4\nldg.b32 v2, [s0+v1*4]\nldg.u16 v3, [s0+v1*2+2]\nshl v4, v0, 2\nldg.b64 v6, [s0+v4*8]\n"
+           "ldg.b64 v8, [s0+v4*8+16]\ndadd v6, v6, v8\nadd v2, v2, v3\nshl v10, v0, 5\nstg.b32 v2, [s10+v10]\n"
+           "stg.b64 v6, [s10+v10+8]\nstg.u16 v3, [s10+v10+28]\nexit\n",
+    /* what the next lane stores, too, and what it loads: a word that nobody stores lies between */
+    LINEAR "shl v1, v0, 3\nldg.b64 v2, [s0+v1]\nadd v4, v2, v3\nmul v5, v2, v3\nstg.b64 v2, [s10+v1]\n"
+           "stg.b64 v4, [s10+v1+4]\nexit\n",
+    LINEAR "shl v1, v0, 3\nldg.b32 v2, [s0+v1]\nadd v2, v2, v0\nstg.b32 v2, [s10+v1]\nldg.b32 v3, [s10+v1+4]\n"
+           "add v3, v3, v2\nstg.b32 v3, [s0+v1]\nldg.b32 v4, [s10+v1-4]\nxor v4, v4, v3\nstg.b32 v4, [s10+v1]\nexit\n",
+    LINEAR "shl v1, v0, 3\nldg.b32 v2, [s0+v1]\nadd v2, v2, v0\nmul v3, v2, 3\nstg.b32 v2, [s10+v1]\n"
+           "ldg.b32 v3, [s10+v1+8]\nadd v3, v3, v2\nstg.b32 v3, [s10+v1+4]\nexit\n",
+    /* strides that no program says: of bytes, words and fours; 0; stores as far apart as they are long, and further */
+    LINEAR
+    "mul v1, v0, s5\nldg.u8 v2, [s0+v1]\nldg.b32 v3, [s0+v1+4]\nldg.b128 v4, [s0+v1+16]\nand s8, s5, 3\n"
+    "mul v9, v0, s8\nldg.b64 v10, [s0+v9+72]\nand s12, s5, 28\nadd s12, s12, 4\nmul v8, v0, s12\nadd v2, v2, v3\n"
+    "xor v2, v2, v7\nadd v4, v4, v5\nadd v2, v2, v10\nmad v2, v4, v11, v2\nstg.b32 v2, [s10+v8]\nexit\n",
+    LINEAR "and s12, s5, 28\nadd s12, s12, 4\nmul v8, v0, s12\nldg.b64 v2, [s0+v8]\nldg.b32 v4, [s10+v8]\n"
+           "add v2, v2, v4\nxor v3, v3, v2\nmul v5, v2, v3\nisetp.gt p1, v5, 0\n@p1 stg.b64 v2, [s10+v8]\n"
+           "stg.u16 v5, [s0+v8+0x10000]\nexit\n",
     /* predicates and scalars that all lanes share, divisions */
     LINEAR
     "isetp.lt.s p0, s4, 9\nisetp.gt.s p1, s4, 1\npand p2, p0, !p1\npxor p3, p2, p0\nsel s12, s4, s5, p2\n"
@@ -1046,9 +1077,9 @@ static void beside_each_other(void **state)
 #define WHOLE                                                                                                        \
     ".kernel k\n.vregs 8\n" WHOLE_PARAMS "ldg.b32 v1, [s0+v0*4]\nadd v1, v1, v0\nstg.b32 v1, [s2+v0*4]\nexit\n"      \
     ".kernel l\n.vregs 12\n" WHOLE_PARAMS "isetp.geu p0, v0, 5000\n@p0 exit\nldg.b32 v1, [s0+v0*4]\nmul v1, v1, 3\n" \
-    "mov s8, 0x80000\nmov s9, 0\nadd64 s2, s2, s8\nstg.b32 v1, [s2+v0*4]\nexit\n"                                  \
-    ".kernel m\n.vregs 8\n" WHOLE_PARAMS "ldg.b32 v1, [s0+v0*4]\nand v1, v1, 0xfff\nisetp.gtu p0, v0, 0xffffff\n"   \
-    "ldg.b32 v2, [s0+v1*4]\nmul v2, v2, 3\n@p0 stg.b32 v2, [s2+v0*4]\nldg.b32 v3, [s0+v1*4+64]\n"                   \
+    "mov s8, 0x80000\nmov s9, 0\nadd64 s2, s2, s8\nstg.b32 v1, [s2+v0*4]\nexit\n"                                    \
+    ".kernel m\n.vregs 8\n" WHOLE_PARAMS "ldg.b32 v1, [s0+v0*4]\nand v1, v1, 0xfff\nisetp.gtu p0, v0, 0xffffff\n"    \
+    "ldg.b32 v2, [s0+v1*4]\nmul v2, v2, 3\n@p0 stg.b32 v2, [s2+v0*4]\nldg.b32 v3, [s0+v1*4+64]\n"                    \
     "add v3, v3, v2\nstg.b32 v3, [s2+v0*4]\nexit\n"
 #define WHOLE_BYTES 0x100000u
 #define WHOLE_CTAS 60u
