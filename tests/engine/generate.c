@@ -267,6 +267,16 @@ static void emit_indexed(struct gen *g)
     emit(g, "%sg.%s v%u, [s0+v7*%u+%u]\n", below(g, 2) ? "ld" : "st", w->text, dest(g, w->words), w->bytes, at);
 }
 
+/* An array of the thread's own in local memory: each lane has another offset. */
+static void emit_local_element(struct gen *g)
+{
+    const struct width *w = &widths[below(g, PPU_ARRAY_SIZE(widths))];
+
+    emit(g, "and v7, v%u, %u\n", RANDOM_V + below(g, RANDOM_REGS), (GEN_LOCAL - 1) & ~(w->bytes - 1));
+    emit_guard(g);
+    emit(g, "%sl.%s v%u, [v7]\n", below(g, 2) ? "ld" : "st", w->text, dest(g, w->words));
+}
+
 static void emit_access(struct gen *g)
 {
     static const struct {
@@ -282,7 +292,7 @@ static void emit_access(struct gen *g)
     uint32_t at = below(g, (targets[target].bytes - w->bytes) / unit + 1) * unit;
 
     if (below(g, 4) == 0) {
-        emit_indexed(g);
+        (below(g, 2) ? emit_indexed : emit_local_element)(g);
         return;
     }
     emit_guard(g);

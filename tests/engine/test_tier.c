@@ -600,8 +600,8 @@ static const char *const straight_kernels[] = {
            "ldg.b32 v3, [s10+v1+8]\nadd v3, v3, v2\nstg.b32 v3, [s10+v1+4]\nexit\n",
     /* strides that no program says: of bytes, words and fours; 0; stores as far apart as they are long, and further */
     LINEAR
-    "mul v1, v0, s5\nldg.u8 v2, [s0+v1]\nldg.b32 v3, [s0+v1+4]\nldg.b128 v4, [s0+v1+16]\nand s8, s5, 3\n"
-    "mul v9, v0, s8\nldg.b64 v10, [s0+v9+72]\nand s12, s5, 28\nadd s12, s12, 4\nmul v8, v0, s12\nadd v2, v2, v3\n"
+    "mul v1, v0, s5\nldg.u8 v2, [s0+v1]\nand s9, s5, 0xfc\nmul v1, v0, s9\nldg.b32 v3, [s0+v1+4]\n"
+    "ldg.b128 v4, [s0+v1+16]\nshr s8, s5, 12\nmul v9, v0, s8\nldg.b64 v10, [s0+v9+72]\nand s12, s5, 28\nadd s12, s12, 4\nmul v8, v0, s12\nadd v2, v2, v3\n"
     "xor v2, v2, v7\nadd v4, v4, v5\nadd v2, v2, v10\nmad v2, v4, v11, v2\nstg.b32 v2, [s10+v8]\nexit\n",
     LINEAR "and s12, s5, 28\nadd s12, s12, 4\nmul v8, v0, s12\nldg.b64 v2, [s0+v8]\nldg.b32 v4, [s10+v8]\n"
            "add v2, v2, v4\nxor v3, v3, v2\nmul v5, v2, v3\nisetp.gt p1, v5, 0\n@p1 stg.b64 v2, [s10+v8]\n"
