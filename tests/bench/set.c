@@ -495,6 +495,34 @@ static void permute(struct work *work, cl_uint small)
     LAUNCH_1(work, "permute", n, 256);
 }
 
+static void gray(struct work *work, cl_uint small)
+{
+    const cl_uint n = (1u << 20) / small;
+
+    bytes(work, 3 * (size_t)n, 256);
+    buffer(work, n);
+    LAUNCH_1(work, "gray", n, 256);
+}
+
+static void wide(struct work *work, cl_uint small)
+{
+    const cl_uint n = (1u << 17) / small;
+
+    floats(work, 16 * (size_t)n);
+    floats(work, 16 * (size_t)n);
+    buffer(work, 16 * (size_t)n * sizeof(cl_float));
+    LAUNCH_1(work, "wide", n, 256);
+}
+
+static void insertion(struct work *work, cl_uint small)
+{
+    const cl_uint n = (1u << 17) / small;
+
+    floats(work, 8 * (size_t)n);
+    buffer(work, 8 * (size_t)n * sizeof(cl_float));
+    LAUNCH_1(work, "insertion", n, 256);
+}
+
 static const struct {
     const char *name;
     void (*data)(struct work *work, cl_uint small);
@@ -530,6 +558,9 @@ static const struct {
     { "lookup", lookup },
     { "find", find },
     { "permute", permute },
+    { "gray", gray },
+    { "wide", wide },
+    { "insertion", insertion },
 };
 
 /* ---- a platform ---- */

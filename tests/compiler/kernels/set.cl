@@ -597,3 +597,35 @@ __kernel void permute(__global const float *in, __global const int *from, __glob
 
     out[i] = in[from[i]];
 }
+
+__kernel void gray(__global const uchar *in, __global uchar *out)
+{
+    int i = get_global_id(0);
+
+    out[i] = (77 * in[3 * i] + 151 * in[3 * i + 1] + 28 * in[3 * i + 2]) >> 8;
+}
+
+__kernel void wide(__global const float16 *a, __global const float16 *b, __global float16 *out)
+{
+    int i = get_global_id(0);
+
+    out[i] = 0.5f * a[i] + b[i];
+}
+
+__kernel void insertion(__global const float *in, __global float *out)
+{
+    int i = get_global_id(0);
+    float sorted[8];
+
+    for (int k = 0; k < 8; k++) {
+        float value = in[8 * i + k];
+        int at = k;
+        for (; at > 0 && sorted[at - 1] > value; at--) {
+            sorted[at] = sorted[at - 1];
+        }
+        sorted[at] = value;
+    }
+    for (int k = 0; k < 8; k++) {
+        out[8 * i + k] = sorted[k];
+    }
+}
