@@ -173,6 +173,12 @@ static struct form difference(struct forms *f, struct form a, struct form b)
     return (struct form){ LLVMBuildSub(builder, a.first, b.first, ""), LLVMBuildSub(builder, a.step, b.step, "") };
 }
 
+/* A step is known to be 0 as long as possible: it says that all lanes are alike, or how far apart they are. */
+static LLVMValueRef step_times(const struct forms *f, LLVMValueRef step, LLVMValueRef by)
+{
+    return LLVMIsNull(step) ? step : LLVMBuildMul(f->same->t->builder, step, by, "");
+}
+
 static struct form product(struct forms *f, struct form a, struct form b)
 {
     LLVMBuilderRef builder = f->same->t->builder;
@@ -185,7 +191,7 @@ static struct form product(struct forms *f, struct form a, struct form b)
     if (!form_is_known(a) || !form_is_same(b)) {
         return unknown;
     }
-    return (struct form){ LLVMBuildMul(builder, a.first, b.first, ""), LLVMBuildMul(builder, a.step, b.first, "") };
+    return (struct form){ LLVMBuildMul(builder, a.first, b.first, ""), step_times(f, a.step, b.first) };
 }
 
 static struct form shifted(struct forms *f, uint32_t n, struct form a)
