@@ -10,6 +10,7 @@
 #include "ppu/macros.h"
 #include "tests/bench/platform.h"
 #include <CL/cl.h>
+#include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,6 +21,7 @@
 #define MAX_LAUNCHES 3u
 #define MAX_ROUNDS 99u
 #define SIDES 2u
+#define MOST_ROUNDED 1e-3f /* of a float, or of 1 */
 
 /* An argument of a kernel: a buffer with its first content, or a number. */
 struct argument {
@@ -523,6 +525,35 @@ static void insertion(struct work *work, cl_uint small)
     LAUNCH_1(work, "insertion", n, 256);
 }
 
+static void options(struct work *work, cl_uint small)
+{
+    const cl_uint n = (1u << 18) / small;
+
+    floats(work, n);
+    floats(work, n);
+    buffer(work, n * sizeof(cl_float));
+    buffer(work, n * sizeof(cl_float));
+    LAUNCH_1(work, "options", n, 256);
+}
+
+static void waves(struct work *work, cl_uint small)
+{
+    const cl_uint n = (1u << 18) / small;
+
+    floats(work, n);
+    buffer(work, n * sizeof(cl_float));
+    LAUNCH_1(work, "waves", n, 256);
+}
+
+static void correct(struct work *work, cl_uint small)
+{
+    const cl_uint n = (1u << 16) / small;
+
+    floats(work, 4 * (size_t)n);
+    buffer(work, 4 * (size_t)n * sizeof(cl_float));
+    LAUNCH_1(work, "correct", n, 256);
+}
+
 static const struct {
     const char *name;
     void (*data)(struct work *work, cl_uint small);
@@ -561,7 +592,23 @@ static const struct {
     { "gray", gray },
     { "wide", wide },
     { "insertion", insertion },
+    { "options", options },
+    { "waves", waves },
+    { "correct", correct },
 };
+
+/* Kernels whose results are floats, of functions that each platform rounds in its way. */
+static const char *const rounded_kernels[] = { "options", "waves", "correct" };
+
+static bool is_rounded(const char *kernel)
+{
+    bool is = false;
+
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(rounded_kernels); i++) {
+        is |= strcmp(kernel, rounded_kernels[i]) == 0;
+    }
+    return is;
+}
 
 /* ---- a platform ---- */
 
@@ -675,8 +722,26 @@ static double run(struct side *side, const struct work *work)
 
 /* ---- both ---- */
 
+/* Where two results differ; `length`: nowhere. */
+static size_t difference(const unsigned char *got, const unsigned char *other, size_t length, bool rounded)
+{
+    for (size_t at = 0; at < length; at += rounded ? sizeof(cl_float) : 1) {
+        cl_float value = got[at], expected = other[at], within = 0;
+        if (rounded) {
+            memcpy(&value, got + at, sizeof(value));
+            memcpy(&expected, other + at, sizeof(expected));
+            within = MOST_ROUNDED * PPU_MAX(fabsf(expected), 1);
+        }
+        if (!(fabsf(value - expected) <= within)) {
+            return at;
+        }
+    }
+    return length;
+}
+
 static bool are_equal(struct side *sides, const struct work *work, const char *name)
 {
+    const bool rounded = is_rounded(name);
     bool equal = true;
 
     for (cl_uint i = 0; i < work->arguments; i++) {
@@ -688,11 +753,10 @@ static bool are_equal(struct side *sides, const struct work *work, const char *n
                                          NULL, NULL),
                      "read");
         }
-        for (size_t at = 0; equal && at < length; at++) {
-            if (got[0][at] != got[1][at]) {
-                fprintf(stderr, "set: %s: argument %u differs from byte %zu on\n", name, i, at);
-                equal = false;
-            }
+        const size_t at = length != 0 ? difference(got[0], got[1], length, rounded) : 0;
+        if (at != length) {
+            fprintf(stderr, "set: %s: argument %u differs from byte %zu on\n", name, i, at);
+            equal = false;
         }
         for (cl_uint side = 0; length != 0 && side < SIDES; side++) {
             free(got[side]);

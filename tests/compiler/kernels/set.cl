@@ -629,3 +629,38 @@ __kernel void insertion(__global const float *in, __global float *out)
         out[8 * i + k] = sorted[k];
     }
 }
+
+float normal(float x)
+{
+    return 0.5f * erfc(-0.70710678f * x);
+}
+
+/* What European options are worth (Black and Scholes), with a year to go. */
+__kernel void options(__global const float *price, __global const float *strike, __global float *calls,
+                      __global float *puts)
+{
+    const float rate = 0.02f, volatility = 0.3f;
+    int i = get_global_id(0);
+    float now = price[i], later = strike[i] * exp(-rate);
+    float d = (log(now / strike[i]) + rate) / volatility + 0.5f * volatility;
+    float call = now * normal(d) - later * normal(d - volatility);
+
+    calls[i] = call;
+    puts[i] = call + later - now;
+}
+
+__kernel void waves(__global const float *in, __global float *out)
+{
+    int i = get_global_id(0);
+    float x = in[i];
+
+    out[i] = sin(x) * cos(0.5f * x);
+}
+
+__kernel void correct(__global const float4 *in, __global float4 *out)
+{
+    int i = get_global_id(0);
+    float4 colour = in[i];
+
+    out[i] = pow(colour, 1 / 2.2f);
+}
