@@ -264,36 +264,35 @@ static double bounded(double x, double bound)
     return below < -bound ? -bound : below;
 }
 
-/* The exponential of a number in [-0.35, 0.35]. The series leaves out less than 2^-57. */
-static double exp_of_rest(double x)
+/* The terms of the exponential's series from the second on, over x^2; `ninth`: those from the ninth on, over x^9. */
+static double exp_terms(double x, double ninth)
 {
-    double sum = fma(x, 1.0 / 6227020800, 1.0 / 479001600);
+    double sum = fma(x, ninth, 1.0 / 40320);
 
-    sum = fma(x, sum, 1.0 / 39916800);
-    sum = fma(x, sum, 1.0 / 3628800);
-    sum = fma(x, sum, 1.0 / 362880);
-    sum = fma(x, sum, 1.0 / 40320);
     sum = fma(x, sum, 1.0 / 5040);
     sum = fma(x, sum, 1.0 / 720);
     sum = fma(x, sum, 1.0 / 120);
     sum = fma(x, sum, 1.0 / 24);
     sum = fma(x, sum, 1.0 / 6);
-    sum = fma(x, sum, 0.5);
-    return 1.0 + fma(x * x, sum, x);
+    return fma(x, sum, 0.5);
+}
+
+/* The exponential of a number in [-0.35, 0.35]. The series leaves out less than 2^-57. */
+static double exp_of_rest(double x)
+{
+    double ninth = fma(x, 1.0 / 6227020800, 1.0 / 479001600);
+
+    ninth = fma(x, ninth, 1.0 / 39916800);
+    ninth = fma(x, ninth, 1.0 / 3628800);
+    ninth = fma(x, ninth, 1.0 / 362880);
+    const double terms = exp_terms(x, ninth);
+    return 1.0 + fma(x * x, terms, x);
 }
 
 /* The same for a float: the series leaves out less than 2^-36. */
 static double exp_of_rest_for_float(double x)
 {
-    double sum = fma(x, 1.0 / 362880, 1.0 / 40320);
-
-    sum = fma(x, sum, 1.0 / 5040);
-    sum = fma(x, sum, 1.0 / 720);
-    sum = fma(x, sum, 1.0 / 120);
-    sum = fma(x, sum, 1.0 / 24);
-    sum = fma(x, sum, 1.0 / 6);
-    sum = fma(x, sum, 0.5);
-    return fma(x, fma(x, sum, 1.0), 1.0);
+    return fma(x, fma(x, exp_terms(x, 1.0 / 362880), 1.0), 1.0);
 }
 
 double BUILTIN exp(double x)
