@@ -62,15 +62,12 @@ static LLVMValueRef load_span(const struct writer *t, const struct ppu_insn *ins
     return write_every(t, all, (uint32_t)(LLVMConstIntGetZExtValue(stride) / bytes), 0);
 }
 
-static LLVMValueRef load_each(const struct writer *t, const struct ppu_insn *insn, LLVMValueRef host,
-                              LLVMValueRef stride)
+static LLVMValueRef join_words(const struct writer *t, LLVMTypeRef type, LLVMValueRef part[TIER_CHUNK])
 {
-    LLVMTypeRef type = lane_type(t, insn);
     LLVMValueRef all = LLVMGetPoison(LLVMVectorType(type, TIER_CHUNK));
 
     for (uint32_t i = 0; i < TIER_CHUNK; i++) {
-        LLVMValueRef one = write_load_shared(t, type, lane_at(t, host, stride, i), alignment_of(insn));
-        all = LLVMBuildInsertElement(t->builder, all, one, write_i32(t, i), "");
+        all = LLVMBuildInsertElement(t->builder, all, part[i], write_i32(t, i), "");
     }
     return all;
 }
@@ -96,15 +93,19 @@ void strided_load(const struct writer *t, const struct ppu_insn *insn, LLVMValue
                   LLVMValueRef words[KIT_MOST_WORDS])
 {
     const uint64_t span = span_of(insn, stride);
+    LLVMTypeRef type = lane_type(t, insn);
     LLVMValueRef part[TIER_CHUNK];
 
-    if (insn->wd == 1) {
-        LLVMValueRef all = span != 0 ? load_span(t, insn, host, stride, span) : load_each(t, insn, host, stride);
-        words[0] = write_widened(t, all, insn->width, t->lanes);
+    if (span != 0) {
+        words[0] = write_widened(t, load_span(t, insn, host, stride, span), insn->width, t->lanes);
         return;
     }
     for (uint32_t i = 0; i < TIER_CHUNK; i++) {
-        part[i] = write_load_shared(t, lane_type(t, insn), lane_at(t, host, stride, i), alignment_of(insn));
+        part[i] = write_load_shared(t, type, lane_at(t, host, stride, i), alignment_of(insn));
+    }
+    if (insn->wd == 1) {
+        words[0] = write_widened(t, join_words(t, type, part), insn->width, t->lanes);
+        return;
     }
     LLVMValueRef all = join_all(t, part, insn->wd);
     for (uint32_t word = 0; word < insn->wd; word++) {
