@@ -42,7 +42,7 @@ TIER_SOURCES := $(filter-out qemu-device/tier/kit.c,$(sort $(wildcard qemu-devic
 TIER_KITS := $(foreach level,v3 v4,$(BUILD)/tier/kit-$(level).bc)
 TIER_CFLAGS := -isystem /usr/lib/llvm-19/include -D_GNU_SOURCE -fPIC -DKIT_V3_FILE='"$(BUILD)/tier/kit-v3.bc"' -DKIT_V4_FILE='"$(BUILD)/tier/kit-v4.bc"'
 TIER_LIBS := -L/usr/lib/llvm-19/lib -lLLVM-19 -pthread
-$(BUILD)/tier/kit-%.bc: qemu-device/tier/kit.c $(wildcard qemu-device/tier/kit_*.c.inc) qemu-device/tier/place.h $(wildcard qemu-device/core/*/*.h) qemu-device/core/engine/alu.def qemu-device/core/engine/conversions.def qemu-device/core/engine/inner/arithmetic.c.inc include/ppu/isa.def include/ppu/isa.h qemu-device/build.mk
+$(BUILD)/tier/kit-%.bc: qemu-device/tier/kit.c $(wildcard qemu-device/tier/kit_*.c.inc) qemu-device/tier/place.h $(wildcard qemu-device/core/*/*.h) qemu-device/core/engine/alu.def qemu-device/core/engine/conversions.def qemu-device/core/engine/inner/arithmetic.c.inc qemu-device/core/engine/inner/functions.c.inc include/ppu/isa.def include/ppu/isa.h qemu-device/build.mk
 	$(call say,CC,$< ($*))
 	$(Q)mkdir -p $(@D)
 	$(Q)clang-19 -std=c11 -O3 -march=x86-64-$* -mprefer-vector-width=512 -ffp-contract=off -fno-math-errno -fno-trapping-math -fno-strict-aliasing \

@@ -100,8 +100,8 @@ LEVEL_INLINE uint64_t raw_of_g(double value)
 #define ALUB(name, td, tb, expression) OPERATION(name, td, z, tb, z, expression)
 #define ALU2(name, td, ta, tb, expression) OPERATION(name, td, ta, tb, z, expression)
 #define ALU3(name, td, ta, tb, tc, expression) OPERATION(name, td, ta, tb, tc, expression)
-/* Functions of the host's library are the interpreter's. */
-#define DEAR1(name, td, ta, expression)
+#define LONG1(name, td, ta, expression) OPERATION(name, td, ta, z, z, expression)
+#define LONG2(name, td, ta, tb, expression) OPERATION(name, td, ta, tb, z, expression)
 #define DEAR2(name, td, ta, tb, expression) OPERATION(name, td, ta, tb, z, expression)
 
 #define LOW_AT(words, low) ((words) != 0 ? (low)[i] : 0u)

@@ -75,7 +75,8 @@ struct tier_op tier_op_of(const struct tier_insn *insn)
 #define ALUB(name, td, tb, e) [PPU_OP_##name] = { #name, #td "z" #tb "z" },
 #define ALU2(name, td, ta, tb, e) [PPU_OP_##name] = { #name, #td #ta #tb "z" },
 #define ALU3(name, td, ta, tb, tc, e) [PPU_OP_##name] = { #name, #td #ta #tb #tc },
-#define DEAR1(name, td, ta, e)
+#define LONG1(name, td, ta, e) [PPU_OP_##name] = { #name, #td #ta "zz" },
+#define LONG2(name, td, ta, tb, e) [PPU_OP_##name] = { #name, #td #ta #tb "z" },
 #define DEAR2(name, td, ta, tb, e) [PPU_OP_##name] = { #name, #td #ta #tb "z" },
 #define WIDE(name, wa, wb, wc, low, high) [PPU_OP_##name] = { #name, "U" TYPE_##wa TYPE_##wb TYPE_##wc },
 #include "qemu-device/core/engine/alu.def"

@@ -178,6 +178,88 @@ static void arithmetic(void **state)
     }
 }
 
+/* ---- operations of many instructions: few lanes go one by one, more together ---- */
+
+/* Lanes that execute the operation; the others keep all ones. */
+static const uint32_t some_lanes[] = { 1, 2, 11, 12, 13, 31, 32 };
+
+static void run_for_lanes(struct rig *rig, const char *name, const char *sources, uint32_t lanes,
+                          uint64_t (*in)[OPERANDS], uint64_t *out)
+{
+    char body[128];
+
+    snprintf(body, sizeof(body), "isetp.ltu p2, v0, %u\n@p2 %s v16, %s", (unsigned)lanes, name, sources);
+    load_program(rig, body);
+    run_program(rig, in, out);
+}
+
+/* A float of any exponent, or one of the nearest to a quarter of a turn. */
+static uint32_t float_operand(uint64_t *random)
+{
+    const uint32_t bits = (uint32_t)random_next(random);
+
+    if (random_below(random, 2) == 0) {
+        return random_below(random, 4) == 0 ? bits & 0xff800000u : bits;
+    }
+    const float near = (float)((double)random_below(random, 1u << (1 + random_below(random, 24))) * acos(0.0));
+    uint32_t value;
+
+    memcpy(&value, &near, sizeof(value));
+    return (value + (uint32_t)random_below(random, 5) - 2) ^ (bits & 0x80000000u);
+}
+
+static void functions_like_the_library(void **state)
+{
+    static const uint32_t ops[] = { PPU_OP_FSIN, PPU_OP_FCOS, PPU_OP_FEXP2, PPU_OP_FLOG2 };
+    struct rig *rig = *state;
+    uint64_t random = random_seed();
+
+    for (uint32_t round = 0; round < PPU_ARRAY_SIZE(ops) * 200; round++) {
+        const uint32_t op = ops[round % PPU_ARRAY_SIZE(ops)], lanes = some_lanes[round % PPU_ARRAY_SIZE(some_lanes)];
+        uint64_t in[LANES][OPERANDS] = { { 0 } }, out[LANES];
+
+        for (uint32_t lane = 0; lane < LANES; lane++) {
+            in[lane][0] = float_operand(&random);
+            if (op == PPU_OP_FEXP2 && random_below(&random, 4)) {
+                const float small = (float)(int32_t)random_next(&random) * 0x1p-23f;
+                in[lane][0] = reference_of_f(small);
+            }
+        }
+        run_for_lanes(rig, ppu_isa_row(op)->mnemonic, "v10", lanes, in, out);
+        for (uint32_t lane = 0; lane < LANES; lane++) {
+            check(ppu_isa_row(op)->mnemonic, out[lane],
+                  lane < lanes ? reference_models[op](in[lane][0], 0, 0) : UINT32_MAX, in[lane], 1);
+        }
+    }
+}
+
+/* Dividends are multiples of the divisor, one less or more, or anything. */
+static void quotients_like_the_host(void **state)
+{
+    static const uint32_t ops[] = { PPU_OP_DIV, PPU_OP_DIVU, PPU_OP_REM, PPU_OP_REMU };
+    struct rig *rig = *state;
+    uint64_t random = random_seed();
+
+    for (uint32_t round = 0; round < PPU_ARRAY_SIZE(ops) * 200; round++) {
+        const uint32_t op = ops[round % PPU_ARRAY_SIZE(ops)], lanes = some_lanes[round % PPU_ARRAY_SIZE(some_lanes)];
+        uint64_t in[LANES][OPERANDS] = { { 0 } }, out[LANES];
+
+        for (uint32_t lane = 0; lane < LANES; lane++) {
+            const uint32_t divisor = (uint32_t)(random_next(&random) >> (32 + random_below(&random, 32)));
+            const uint32_t multiple = divisor ? divisor * (uint32_t)random_below(&random, UINT32_MAX / divisor) : 5;
+            in[lane][0] = random_below(&random, 4)
+                              ? multiple + (uint32_t)random_below(&random, 3) - 1
+                              : (uint32_t)(random_next(&random) >> (32 + random_below(&random, 32)));
+            in[lane][1] = random_below(&random, 4) == 0 ? 0u - divisor : divisor;
+        }
+        run_for_lanes(rig, ppu_isa_row(op)->mnemonic, "v10, v12", lanes, in, out);
+        for (uint32_t lane = 0; lane < LANES; lane++) {
+            check(ppu_isa_row(op)->mnemonic, out[lane],
+                  lane < lanes ? reference_models[op](in[lane][0], in[lane][1], 0) : UINT32_MAX, in[lane], 1);
+        }
+    }
+}
+
 static void immediates_and_modifiers(void **state)
 {
     static const struct {
@@ -729,6 +811,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         { "every arithmetic operation on corner operands", arithmetic, rig_setup_slices, rig_teardown, NULL },
+        { "sine, cosine, powers and logarithms are the library's", functions_like_the_library, rig_setup_slices,
+          rig_teardown, NULL },
+        { "quotients and remainders are the host's", quotients_like_the_host, rig_setup_slices, rig_teardown, NULL },
         { "immediates and operand modifiers", immediates_and_modifiers, rig_setup_slices, rig_teardown, NULL },
         { "guards leave other lanes alone [A14]", guards_leave_other_lanes_alone, rig_setup_slices, rig_teardown,
           NULL },

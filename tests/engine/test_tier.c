@@ -613,6 +613,11 @@ static const char *const straight_kernels[] = {
     "div v5, v2, s12\nremu v6, v2, s13\nrem v7, v3, v0\n@p3 add v4, v4, 3\npand p0, p0, p3\n"
     "isetp.lt p2, v2, v3\npor p3, p2, p1\nsel v8, v4, v5, p3\nadd v8, v8, v6\nxor v8, v8, v7\n"
     "stg.b32 v8, [s10+v0*4]\nexit\n",
+    /* operations of many instructions: of any bits, some lanes, and one value for all */
+    LINEAR "ldg.b32 v2, [s0+v0*4]\nand v3, v0, 7\nisetp.eq p1, v3, 5\nfsin v4, v2\nfcos v5, -v2\nflog2 v6, |v2|\n"
+           "@p1 fexp2 v6, v4\n@!p1 fsin v5, v6\nfsin s8, s5\nflog2 s9, s5\nfadd v4, v4, s8\nfadd v5, v5, s9\n"
+           "cvt.f32.u32 v7, v0\nfmul v7, v7, 0.1\nfexp2 v7, v7\n@p1 div v3, v2, v0\nxor v4, v4, v5\nxor v4, v4, v6\n"
+           "add v4, v4, v7\nadd v4, v4, v3\nstg.b32 v4, [s10+v0*4]\nexit\n",
     /* offsets that end with 32 bits, where lanes end before */
     LINEAR "mov s8, 0xfffff020\nmov s9, 0\nsub64 s8, s0, s8\nadd64 s8, s8, 64\nshl v1, v0, 2\nadd v1, v1, 0xfffff020\n"
            "isetp.geu p0, v0, 1016\n@p0 exit\nldg.b32 v2, [s8+v1]\nldg.b32 v3, [s8+v1-16]\nadd v2, v2, v3\n"
