@@ -84,15 +84,22 @@ static struct form joined(struct forms *f, struct form low, struct form high)
     return wide;
 }
 
+static bool has_signs(const struct forms *f, uint32_t reg, struct form of)
+{
+    return form_is_known(of) && f->signs[reg].first == of.first && f->signs[reg].step == of.step;
+}
+
 struct form forms_two(struct forms *f, uint32_t reg)
 {
-    return form_is_known(f->two[reg]) ? f->two[reg] : joined(f, f->one[reg], f->one[reg + 1]);
+    return form_is_known(f->two[reg])           ? f->two[reg]
+           : has_signs(f, reg + 1, f->one[reg]) ? forms_wide(f, f->one[reg], true)
+                                                : joined(f, f->one[reg], f->one[reg + 1]);
 }
 
 static void forget_lanes(struct forms *f, uint32_t reg)
 {
     f->written[reg] = true;
-    f->one[reg] = f->two[reg] = unknown;
+    f->one[reg] = f->two[reg] = f->signs[reg] = unknown;
     if (reg > 0) {
         f->two[reg - 1] = unknown;
     }
@@ -268,12 +275,15 @@ static struct form of_two_words(struct forms *f, uint32_t n)
 struct form forms_follow(struct forms *f, uint32_t n)
 {
     const struct ppu_insn *const insn = forms_insn(f, n);
+    const bool is_sign = insn->guard == 0 && insn->op == PPU_OP_ASR && insn->immed && insn->imm == 31;
+    const struct form of = is_sign ? one_source(f, n, 0) : unknown;
     struct form form = unknown;
 
     if (insn->guard == 0) {
         form = insn->wd == 2 ? of_two_words(f, n) : arithmetic(f, n, one_source);
     }
     put_form(f, insn->rd, insn->wd, form);
+    f->signs[insn->rd] = of;
     return form;
 }
 

@@ -21,7 +21,8 @@ struct form {
 struct forms {
     struct same *same; /* where what fails goes */
     struct form one[PPU_MAX_VREGS];
-    struct form two[PPU_MAX_VREGS]; /* of a register and the next */
+    struct form two[PPU_MAX_VREGS];   /* of a register and the next */
+    struct form signs[PPU_MAX_VREGS]; /* whose signs its lanes are, all ones or 0: the upper word of it with a sign */
     bool written[PPU_MAX_VREGS];
 };
 

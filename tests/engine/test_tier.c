@@ -587,6 +587,13 @@ static const char *const straight_kernels[] = {
            "stg.u8 v2, [s10+v1]\nstg.u8 v3, [s10+v1+1]\nstg.u16 v6, [s10+v5+0x4000]\nstg.u8 v4, [s10+v1+2]\nexit\n",
     LINEAR "mul v1, v0, 24\nldg.b64 v2, [s0+v1]\nldg.b64 v4, [s0+v1+8]\nldg.b32 v6, [s0+v1+20]\nadd v2, v2, v6\n"
            "xor v5, v5, v0\nstg.b64 v2, [s10+v1+16]\nstg.b32 v6, [s10+v1]\nstg.b64 v4, [s10+v1+4]\nexit\n",
+    /* the number of a thread is one of 64 bits with a sign, which all lanes have, and which it has in some */
+    LINEAR "mov v2, v0\nasr v3, v0, 31\nmul64 v4, v2, 3\nldg.u8 v6, [s0+v4]\nldg.u8 v7, [s0+v4+1]\n"
+           "ldg.u8 v8, [s0+v4+2]\nadd v6, v6, v7\nstg.u8 v8, [s10+v4]\nstg.u8 v7, [s10+v4+1]\nstg.u8 v6, [s10+v4+2]\n"
+           "exit\n",
+    LINEAR "sub v2, v0, 70\nasr v3, v2, 31\nshl64 v4, v2, 2\nadd64 v4, v4, s0\nldg.b32 v6, [v4+280]\nasr v7, v0, 31\n"
+           "add v6, v6, v7\nasr v9, v6, 31\nmov v8, v0\nmul64 v8, v8, 3\nxor v9, v9, v8\nadd v6, v6, v9\n"
+           "stg.b32 v6, [s10+v0*4]\nexit\n",
     /* further apart than what is loaded as a whole; doubles */
     LINEAR "shl v1, v0, 4\nldg.b32 v2, [s0+v1*4]\nldg.u16 v3, [s0+v1*2+2]\nshl v4, v0, 2\nldg.b64 v6, [s0+v4*8]\n"
            "ldg.b64 v8, [s0+v4*8+16]\ndadd v6, v6, v8\nadd v2, v2, v3\nshl v10, v0, 5\nstg.b32 v2, [s10+v10]\n"
