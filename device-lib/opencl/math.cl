@@ -534,11 +534,15 @@ SECONDS(__private)
 SECONDS(__global)
 SECONDS(__local)
 
-/* Vectors of libclc have its own scalars inside. */
+/*
+ * Vectors of libclc have its own scalars inside. Loops that LLVM leaves as they are would choose one of n registers in
+ * each turn.
+ */
 #define OF_VECTOR(name, type, n)                    \
     type##n BUILTIN name(type##n x)                 \
     {                                               \
         type##n result;                             \
+        _Pragma("unroll")                           \
         for (uint i = 0; i < n; i++) {              \
             result[i] = name(x[i]);                 \
         }                                           \
@@ -549,6 +553,7 @@ SECONDS(__local)
     type##n BUILTIN name(type##n x, other##n y)     \
     {                                               \
         type##n result;                             \
+        _Pragma("unroll")                           \
         for (uint i = 0; i < n; i++) {              \
             result[i] = name(x[i], y[i]);           \
         }                                           \
