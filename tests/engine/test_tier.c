@@ -710,6 +710,56 @@ static void straight_by_hand(void **state)
     }
 }
 
+/* A program of more instructions than a unit has is several: each goes on where the one before has ended. */
+static void long_straight_code(void **state)
+{
+    static const char end[] = "stg.b32 v2, [s10+v0*4]\nstg.b32 v3, [s10+v0*4+0x8000]\nexit\n";
+    static const uint32_t shapes[][3] = { { 128, 1, 1 }, { 100, 1, 1 }, { 16, 8, 1 } };
+    const size_t size = 64u << 10;
+    char *const text = malloc(size);
+    struct pair *p = *state;
+
+    assert_non_null(text);
+    int length = snprintf(text, size, "%s", LINEAR "ldg.b32 v2, [s0+v0*4]\nmov v3, v0\n");
+    for (uint32_t i = 0; i < 300; i++) {
+        length += snprintf(text + length, size - (size_t)length, "mul v2, v2, %u\nxor v3, v3, v2\n%s%s", 2 * i + 1,
+                           i % 50 == 30 ? "and v4, v0, 31\nisetp.eq p0, v4, 30\n@p0 exit\n" : "",
+                           i % 40 == 20 ? "and v5, v3, 0x7ff\nldg.b32 v5, [s0+v5*4]\nadd v3, v3, v5\n" : "");
+    }
+    (void)snprintf(text + length, size - (size_t)length, "%s", end);
+    for (uint32_t i = 0; i < PPU_ARRAY_SIZE(shapes); i++) {
+        const uint64_t before = translations(p);
+        compare(p, text, 32, shapes[i], 12);
+        assert_true(i != 0 || translations(p) >= before + 3);
+    }
+    free(text);
+}
+
+/* A loop that begins where a unit of straight code has its last instruction is a loop, though no segment ends there. */
+static void a_loop_behind_long_code(void **state)
+{
+    static const char loop[] =
+        "mov s8, 0\nloop: mad v2, v2, v3, v4\nand v6, v2, 3\nisetp.eq p0, v6, 1\nxor v3, v3, %u\n"
+        "@p0 add v4, v4, v3\nmad v2, v2, v4, v3\nadd s8, s8, 1\nisetp.ne.s p7, s8, 40\n"
+        "@p7 bra loop\nstg.b32 v2, [s10+v0*4+0x8000]\nexit\n";
+    const size_t size = 64u << 10;
+    char *const text = malloc(size);
+    struct pair *p = *state;
+
+    assert_non_null(text);
+    for (uint32_t more = 0; more < 4; more++) {
+        int length = snprintf(text, size, "%s", LINEAR "mov v2, v0\nmov v3, 5\nmov v4, 1\n");
+        for (uint32_t i = 0; i < 240 + more; i++) {
+            length += snprintf(text + length, size - (size_t)length, "mul v2, v2, %u\n", 2 * i + 1);
+        }
+        (void)snprintf(text + length, size - (size_t)length, loop, more);
+        const uint64_t before = translations(p);
+        compare(p, text, 32, (const uint32_t[]){ 128, 1, 1 }, 12);
+        assert_true(translations(p) >= before + 2);
+    }
+    free(text);
+}
+
 /*
  * The first translation is for warps that lie in a line; that for all others is made when the CTA has other lines, or
  * when a warp can do nothing with the first: here, as what one stores is what the next has loaded.
@@ -1707,6 +1757,8 @@ int main(void)
         { "loads in loops fault as they do there [A7][A8]", faults_in_loops, setup, teardown, NULL },
         { "they load to no register that the warp has not [D1]", unowned_registers, setup, teardown, NULL },
         { "so does straight code [A7][A8]", straight_by_hand, setup, teardown, NULL },
+        { "straight code that is longer than a unit is some units [A8]", long_straight_code, setup, teardown, NULL },
+        { "a loop behind a long unit is a loop [A8]", a_loop_behind_long_code, setup, teardown, NULL },
         { "straight code for rows is made first, that for lanes anywhere when it is wanted [A8]", rows_come_first,
           setup, teardown, NULL },
         { "what lies between barriers is translated by itself [A7][A8]", segments, setup, teardown, NULL },

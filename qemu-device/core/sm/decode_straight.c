@@ -10,8 +10,7 @@
 
 #define WORTH 4u /* instructions: to enter a translation takes as long as some of them */
 
-/* Where a branch back leads to; UINT32_MAX: it is none. */
-static uint32_t target_back(const struct ppu_insn *insn, uint32_t pc)
+uint32_t straight_target_back(const struct ppu_insn *insn, uint32_t pc)
 {
     const bool relative =
         (ppu_isa_row(insn->op)->flags & PPU_IF_B) && insn->immed && insn->op != PPU_OP_JMP && insn->op != PPU_OP_CALL;
@@ -27,7 +26,7 @@ static struct program_straight straight_from(const struct sm *sm, const struct d
     bool ends = false;
 
     while (pc - begin < TIER_MAX_INSNS && (code = decode_known(sm, task, pc))) {
-        const uint32_t target = target_back(&code->insn, pc);
+        const uint32_t target = straight_target_back(&code->insn, pc);
         if (code->insn.op == PPU_OP_BAR) {
             break;
         }

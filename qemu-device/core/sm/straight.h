@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 struct dist_task;
+struct ppu_insn;
 struct sm;
 
 /* Instructions that follow one another. Branches forward may leave some of them out. */
@@ -21,5 +22,7 @@ struct program_straight {
  * instructions of its prologue, up to the first loop.
  */
 struct program_straight decode_straight(const struct sm *sm, const struct dist_task *task, uint32_t prologue);
+/* Where a branch back from the instruction at `pc` leads to, modulo 2^32; UINT32_MAX: it is none. */
+uint32_t straight_target_back(const struct ppu_insn *insn, uint32_t pc);
 
 #endif

@@ -5,6 +5,7 @@
 #include "qemu-device/core/sm/code.h"
 #include "qemu-device/core/sm/exec.h"
 #include "qemu-device/core/sm/sm.h"
+#include "qemu-device/core/sm/straight.h"
 #include "qemu-device/core/sm/thread_number.h"
 #include "qemu-device/core/tier/tier.h"
 #include "qemu-device/core/tier/unit.h"
@@ -121,8 +122,12 @@ uint32_t tier_segment_insns(const struct code_insn *code, uint32_t most)
 
     while (n < most && n < TIER_MAX_INSNS && code[n].known) {
         const bool leaves = ppu_isa_row(code[n].insn.op)->flags & PPU_IF_B;
+        const uint32_t target = straight_target_back(&code[n].insn, n);
         if (code[n].insn.op == PPU_OP_BAR) {
             return n;
+        }
+        if (target <= n) {
+            return target; /* where a loop begins */
         }
         if (leaves && (code[n].insn.op != PPU_OP_EXIT || code[n].insn.guard == 0)) {
             return n + 1;

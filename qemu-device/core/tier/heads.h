@@ -28,7 +28,7 @@ enum tier_straight {
     TIER_LOOP = 0,        /* not straight */
     TIER_ROWS = 1,        /* for warps that begin and whose accesses are rows, when it is known which */
     TIER_ANYWHERE = 2,    /* for all warps that begin */
-    TIER_SEGMENT = 3,     /* for warps that come from a barrier of their CTA, with all lanes of the wave */
+    TIER_SEGMENT = 3,     /* for warps that come from a barrier or from straight code, with all lanes of the wave */
     TIER_SEGMENT_ANY = 4, /* with those that they have */
 };
 
@@ -72,7 +72,8 @@ const struct tier_translation *tier_head_look(const struct exec *x, struct tier_
 /* Another loop or straight code has its place. */
 void tier_head_replace(const struct exec *x, struct tier_heads *heads, struct tier_head *head,
                        const struct code_insn *code, enum tier_straight straight);
-/* How many of the `most` instructions from `code` on are straight; 0: not all that follow are decoded. */
+/* How many of the `most` instructions from `code` on are straight; 0: not all that follow are decoded, or they are a
+ * loop. */
 uint32_t tier_segment_insns(const struct code_insn *code, uint32_t most);
 
 /* It takes the place of another loop that is known. */
@@ -147,7 +148,10 @@ static inline struct tier_head *tier_head_find(const struct exec *x, struct tier
         tier_head_replace(x, heads, head, code, straight);
     }
     if (!tier_head_is(head, straight)) {
-        return NULL;
+        if (straight != TIER_LOOP) {
+            return NULL;
+        }
+        tier_head_replace(x, heads, head, code, TIER_LOOP); /* it is executed more often than a segment */
     }
     head->insns = head->insns < insns ? insns : head->insns;
     if (head->translation) {
