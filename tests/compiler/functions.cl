@@ -157,6 +157,25 @@ kernel void large_vectors(global const float *in, global int *checks)
         CHECK(NEAR(length(v##n * 0x1p-100f), lengths * 0x1p-100, 4 + 0.5 * n));              \
         CHECK(fabs(length(d) - lengths) <= 8 * DBL_EPSILON * lengths &&                      \
               fabs(dot(d, d) - lengths * lengths) <= 32 * DBL_EPSILON * lengths * lengths);  \
+        double##n m = normalize(d), l = normalize(d * 0x1p800), s = normalize(d * 0x1p-1000);\
+        float##n k = normalize(v##n * 0x1p-130f);                                            \
+        EACH(n, fabs(m[e] - d[e] / lengths) <= 8 * DBL_EPSILON && l[e] == m[e] && s[e] == m[e] && \
+                    NEAR(k[e], d[e] / lengths, 1 << 9))                                      \
+        CHECK(length(d * 0x1p800) == length(d) * 0x1p800 && length(d * 0x1p-1000) == length(d) * 0x1p-1000); \
+        l = (double##n)(0x1p-430 * (1 + 0x1p-40));                                           \
+        l.y = 0x1p590 * (1 + 0x1p-40);                                                       \
+        CHECK(fabs(normalize(l).x * 0x1p1000 - 0x1p-20) <= 8 * DBL_EPSILON * 0x1p-20);       \
+        float##n i = v##n * 1e37f;                                                           \
+        i.y = -INFINITY;                                                                     \
+        d = convert_double##n(i) * 0x1p100;                                                  \
+        u = normalize(i);                                                                    \
+        m = normalize(d);                                                                    \
+        EACH(n, u[e] == (e == 1 ? -1 : 0) && m[e] == u[e] && isinf(length(i)) && isinf(length(d))) \
+        i.x = d.x = INFINITY;                                                                \
+        CHECK(NEAR(normalize(i).x, M_SQRT1_2, 2) && normalize(d).y == -normalize(d).x && normalize(d).x < 0.7072); \
+        i.y = NAN;                                                                           \
+        d.y = NAN;                                                                           \
+        EACH(n, isnan(normalize(i)[e]) && isnan(normalize(d)[e]) && isnan(length(i)) && isnan(length(d))) \
     }
 
 kernel void geometry(global const float *in, global int *checks)
@@ -177,7 +196,8 @@ kernel void geometry(global const float *in, global int *checks)
         CHECK(fabs(c[e] - wanted) <= 3 * 0x1p-23 * 9 * 9 && c4[e] == c[e]);
     }
     CHECK(c4.w == 0 && length(v4.x) == fabs(v4.x) && distance(v4.x, w4.x) == fabs(v4.x - w4.x) &&
-          normalize(v4.x) == sign(v4.x) && dot(v4.x, w4.x) == v4.x * w4.x && all(normalize((float2)0) == 0));
+          normalize(v4.x) == sign(v4.x) && dot(v4.x, w4.x) == v4.x * w4.x && all(normalize((float2)0) == 0) &&
+          all(normalize((double3)0) == 0) && length((float4)0) == 0);
 }
 
 /* ---- integers ---- */

@@ -35,7 +35,7 @@ struct group {
 static const struct group groups[] = {
     { "vectors", numbers, sizeof(numbers), 120 },
     { "large_vectors", numbers + 10, 12 * sizeof(float), 6 },
-    { "geometry", lengths, sizeof(lengths), 31 },
+    { "geometry", lengths, sizeof(lengths), 49 },
     { "zeros", whole_numbers, sizeof(whole_numbers), 132 },
     { "integers", integers, sizeof(integers), 23 },
     { "moves", NULL, 1024, 20 },

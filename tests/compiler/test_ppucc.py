@@ -148,6 +148,9 @@ def built_in_without_branches():
     doubles = ("exp", "exp2", "exp10", "sinpi", "cospi", "tanpi")
     kernels = [(kind, f"{name}(x)") for kind, names in (("float", floats), ("double", doubles)) for name in names]
     kernels += [("float", "ldexp(x, n)"), ("double", "ldexp(x, n)"), ("float4", "exp(x)"), ("double2", "exp(x)")]
+    kernels += [("float16", "exp(x)"), ("float16", "sinpi(x)")]
+    vectors = [f"{scalar}{width}" for scalar in ("float", "double") for width in (2, 3, 4)]
+    kernels += [(kind, text) for kind in vectors for text in ("normalize(x)", "x * length(x)", "x * distance(x, 3 * x)")]
     source = "".join(f"kernel void k{i}(global const {kind} *in, global {kind} *out, int n)\n"
                      f"{{ size_t i = get_global_id(0); {kind} x = in[i]; out[i] = {call_text}; }}\n"
                      for i, (kind, call_text) in enumerate(kernels))
@@ -511,7 +514,7 @@ tap.main([
     ("yields that a kernel asks for are the machine's, and count by constants [E3][E6]", yields),
     ("loops that wait yield each turn, others seldom, those that are counted never [E6][E8]", loops_yield),
     ("loops have a token for each way out with something to do [E3][E11]", ways_out),
-    ("exponentials, and functions of multiples of pi, are straight code", built_in_without_branches),
+    ("exponentials, functions of multiples of pi, lengths and unit vectors are straight code", built_in_without_branches),
     ("loads at computed indices become a gather where arguments are separate [F7]", gathers),
     ("loads of rows do not [F7]", rows_are_no_gathers),
     ("every pass can be looked at", dumps),
