@@ -32,20 +32,8 @@
     __attribute__((always_inline)) void prefix##name(KIT_ARGUMENTS)
 
 /* The bits of a value as it is. */
-LEVEL_INLINE uint32_t raw_of_f(float value)
-{
-    uint32_t bits;
-
-    memcpy(&bits, &value, sizeof(bits));
-    return bits;
-}
-LEVEL_INLINE uint64_t raw_of_g(double value)
-{
-    uint64_t bits;
-
-    memcpy(&bits, &value, sizeof(bits));
-    return bits;
-}
+#define raw_of_f raw_bits_of
+#define raw_of_g raw_bits64_of
 #define raw_of_u bits_of_u
 #define raw_of_s bits_of_s
 #define raw_of_m bits_of_m
