@@ -183,14 +183,20 @@ static void arithmetic(void **state)
 /* Lanes that execute the operation; the others keep all ones. */
 static const uint32_t some_lanes[] = { 1, 2, 11, 12, 13, 31, 32 };
 
-static void run_for_lanes(struct rig *rig, const char *name, const char *sources, uint32_t lanes,
-                          uint64_t (*in)[OPERANDS], uint64_t *out)
+/* Runs the operation, and compares what each lane has with the model. */
+static void check_for_lanes(struct rig *rig, uint32_t op, const char *sources, uint32_t lanes, uint64_t (*in)[OPERANDS])
 {
+    const char *const name = ppu_isa_row(op)->mnemonic;
+    uint64_t out[LANES];
     char body[128];
 
     snprintf(body, sizeof(body), "isetp.ltu p2, v0, %u\n@p2 %s v16, %s", (unsigned)lanes, name, sources);
     load_program(rig, body);
     run_program(rig, in, out);
+    for (uint32_t lane = 0; lane < LANES; lane++) {
+        const uint64_t expected = lane < lanes ? reference_models[op](in[lane][0], in[lane][1], 0) : UINT32_MAX;
+        check(name, out[lane], expected, in[lane], 1);
+    }
 }
 
 /* A float of any exponent, or one of the nearest to a quarter of a turn. */
@@ -216,7 +222,7 @@ static void functions_like_the_library(void **state)
 
     for (uint32_t round = 0; round < PPU_ARRAY_SIZE(ops) * 200; round++) {
         const uint32_t op = ops[round % PPU_ARRAY_SIZE(ops)], lanes = some_lanes[round % PPU_ARRAY_SIZE(some_lanes)];
-        uint64_t in[LANES][OPERANDS] = { { 0 } }, out[LANES];
+        uint64_t in[LANES][OPERANDS] = { { 0 } };
 
         for (uint32_t lane = 0; lane < LANES; lane++) {
             in[lane][0] = float_operand(&random);
@@ -225,11 +231,7 @@ static void functions_like_the_library(void **state)
                 in[lane][0] = reference_of_f(small);
             }
         }
-        run_for_lanes(rig, ppu_isa_row(op)->mnemonic, "v10", lanes, in, out);
-        for (uint32_t lane = 0; lane < LANES; lane++) {
-            check(ppu_isa_row(op)->mnemonic, out[lane],
-                  lane < lanes ? reference_models[op](in[lane][0], 0, 0) : UINT32_MAX, in[lane], 1);
-        }
+        check_for_lanes(rig, op, "v10", lanes, in);
     }
 }
 
@@ -242,7 +244,7 @@ static void quotients_like_the_host(void **state)
 
     for (uint32_t round = 0; round < PPU_ARRAY_SIZE(ops) * 200; round++) {
         const uint32_t op = ops[round % PPU_ARRAY_SIZE(ops)], lanes = some_lanes[round % PPU_ARRAY_SIZE(some_lanes)];
-        uint64_t in[LANES][OPERANDS] = { { 0 } }, out[LANES];
+        uint64_t in[LANES][OPERANDS] = { { 0 } };
 
         for (uint32_t lane = 0; lane < LANES; lane++) {
             const uint32_t divisor = (uint32_t)(random_next(&random) >> (32 + random_below(&random, 32)));
@@ -252,11 +254,7 @@ static void quotients_like_the_host(void **state)
                               : (uint32_t)(random_next(&random) >> (32 + random_below(&random, 32)));
             in[lane][1] = random_below(&random, 4) == 0 ? 0u - divisor : divisor;
         }
-        run_for_lanes(rig, ppu_isa_row(op)->mnemonic, "v10, v12", lanes, in, out);
-        for (uint32_t lane = 0; lane < LANES; lane++) {
-            check(ppu_isa_row(op)->mnemonic, out[lane],
-                  lane < lanes ? reference_models[op](in[lane][0], in[lane][1], 0) : UINT32_MAX, in[lane], 1);
-        }
+        check_for_lanes(rig, op, "v10, v12", lanes, in);
     }
 }
 
